@@ -38,6 +38,7 @@ mod explain_removals;
 mod filled;
 mod folder_lists;
 mod freshness;
+mod front;
 mod fuzzed;
 mod gem_and_bundle;
 mod gem_commands;

@@ -17,6 +17,7 @@ mod contest;
 mod corpus;
 mod dependencies;
 mod followed;
+mod fronted;
 mod group;
 mod grouped;
 mod hit;
@@ -67,6 +68,8 @@ const ROWS: &[Row] = &[
     ("steady", hit::steady),
     ("http2", hit::framed),
     ("bodies", bodies::row),
+    ("front", fronted::hits),
+    ("front-miss", fronted::misses),
     ("pom", trees::pom),
     ("jar", trees::jar),
     ("unknown", trees::unknown),

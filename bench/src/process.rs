@@ -36,12 +36,21 @@ impl Server {
 
     /// Starts it on this data folder, with its log in another folder.
     pub(crate) fn daylight_on(data: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
-        Self::start_daylight(Command::new(beside("daylight")?), data, folder, settings, &[])
+        Self::start_daylight(Command::new(beside("daylight")?), data, folder, settings, &["serve"])
+    }
+
+    /// Starts it as the front of the application at this URL.
+    pub(crate) fn daylight_front(folder: &Path, to: &str) -> Result<Self> {
+        let flags = ["front", "--to", to, "--admin", "127.0.0.1:0"];
+        let mut server =
+            Self::start_daylight(Command::new(beside("daylight")?), &folder.join("front"), folder, &[], &flags)?;
+        server.name = "Daylight's front";
+        Ok(server)
     }
 
     /// Starts it on this data folder with a settable time of day, which stands still.
     pub(crate) fn daylight_in_conformance(data: &Path, folder: &Path) -> Result<Self> {
-        Self::start_daylight(Command::new(beside("daylight")?), data, folder, &[], &["--conformance"])
+        Self::start_daylight(Command::new(beside("daylight")?), data, folder, &[], &["serve", "--conformance"])
     }
 
     /// Starts it under callgrind, which writes the instructions of each thread to files `counted-NUMBER` in the folder.
@@ -49,7 +58,7 @@ impl Server {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--separate-threads=yes"]);
         command.arg(format!("--callgrind-out-file={}", folder.join("counted").display())).arg(beside("daylight")?);
-        Self::start_daylight(command, &folder.join("data"), folder, settings, &[])
+        Self::start_daylight(command, &folder.join("data"), folder, settings, &["serve"])
     }
 
     fn start_daylight(
@@ -59,7 +68,7 @@ impl Server {
         settings: &[(&str, &str)],
         flags: &[&str],
     ) -> Result<Self> {
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data", &data.to_string_lossy()]).args(flags);
+        command.args(flags).args(["--listen", "127.0.0.1:0", "--data", &data.to_string_lossy()]);
         let shown: String = settings.iter().map(|(key, value)| format!("{key}={value} ")).collect();
         println!("command: {shown}{command:?}");
         let mut child = command
@@ -121,6 +130,22 @@ impl Server {
     /// A peer that is already running, on this port.
     pub(crate) fn beside(child: Child, name: &'static str, port: u16) -> Self {
         Self { child, name, address: format!("127.0.0.1:{port}"), framed: String::new() }
+    }
+
+    /// Starts a peer by this command, which listens on this port before long. Its output goes to a file in the folder.
+    pub(crate) fn peer(mut command: Command, name: &'static str, port: u16, folder: &Path) -> Result<Self> {
+        println!("command: {command:?}");
+        let log = folder.join(format!("{name}.log"));
+        let output = fs::File::create(&log)?;
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        let server = Self::beside(command.spawn().with_context(|| format!("starting {name}"))?, name, port);
+        for _ in 0..400 {
+            if std::net::TcpStream::connect(&server.address).is_ok() {
+                return Ok(server);
+            }
+            std::thread::sleep(Duration::from_millis(25));
+        }
+        bail!("{name} did not start: {}", fs::read_to_string(log)?)
     }
 
     /// Processor time so far, in seconds: user and system, of all threads and workers.
@@ -252,7 +277,7 @@ pub(crate) fn beside(name: &str) -> Result<PathBuf> {
 }
 
 /// Debian installs servers in folders that are only in root's path.
-fn program(name: &str) -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     let there = Path::new("/usr/sbin").join(name);
     if there.exists() { there } else { PathBuf::from(name) }
 }

@@ -9,9 +9,9 @@ const given = JSON.parse(process.argv[2]);
 /** How long the browser may take for anything, on a machine that is busy with other tests. */
 const PATIENCE_MS = 120000;
 
-/** Starts the browser of Debian, calls `work` with it, and prints what `work` returns, as JSON. */
-function run(work) {
-  const args = process.getuid() === 0 ? ['--no-sandbox'] : [];
+/** Starts the browser of Debian with these flags, calls `work` with it, and prints what `work` returns, as JSON. */
+function run(work, flags = []) {
+  const args = process.getuid() === 0 ? ['--no-sandbox', ...flags] : flags;
   chromium.launch({ executablePath: given.chromium, args, timeout: PATIENCE_MS })
     .then(async (browser) => {
       try {

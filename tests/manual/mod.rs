@@ -3,6 +3,7 @@
 //! A page has a stage: the server that its commands talk to, and what its names mean here. All blocks of `sh` run in one shell, in their order;
 //! each `## ` begins a new terminal in the home folder. Blocks of other languages are read by the program that they are for.
 
+mod application;
 mod front_door;
 mod languages;
 mod links;
@@ -41,6 +42,7 @@ pages! {
     configuration: "docs/configuration.md" => pages::plain;
     data_folder: "docs/data-folder.md" => pages::data_folder;
     explaining: "docs/explaining.md" => pages::explaining;
+    front: "docs/front.md" => application::stage;
     gem_clients: "docs/gem-clients.md" => pages::gem_clients;
     gems_from_an_upstream: "docs/gems-from-an-upstream.md" => pages::gems_from_an_upstream;
     groups: "docs/groups.md" => pages::groups;

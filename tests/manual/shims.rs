@@ -28,23 +28,35 @@ const SHIMS: [(&str, &str, &str); 7] = [
     ("chown", "true", "a test has no other user"),
 ];
 
-/// A server that a page starts is stopped as soon as it listens, on any port; whatever else the program does, it does.
+/// A server that a page starts is stopped as soon as it listens, on any port; whatever else the program does, it does. A front has another
+/// port for its admin page, which it names last.
 const DAYLIGHT: &str = r#"
-[ "${1-}" = serve ] || exec "$REAL" "$@"
+case "${1-}:$*" in
+  serve:*) ports=(--listen 127.0.0.1:0) last="listening on " ;;
+  front:*" purge "* | front:*" --check"*) exec "$REAL" "$@" ;;
+  front:*) ports=(--listen 127.0.0.1:0 --admin 127.0.0.1:0) last="admin page on " ;;
+  *) exec "$REAL" "$@" ;;
+esac
 export DAYLIGHT_UPSTREAM_RUBYGEMS="${DAYLIGHT_UPSTREAM_RUBYGEMS-none}"
-arguments=()
+arguments=("$1" "${ports[@]}")
+shift
 while [ $# -gt 0 ]; do
-  if [ "$1" = --listen ]; then shift; else arguments+=("$1"); fi
+  case "$1" in
+    --) arguments+=("$@"); break ;;
+    --listen | --admin) shift ;;
+    *) arguments+=("$1") ;;
+  esac
   shift
 done
-coproc SERVER { exec "$REAL" "${arguments[@]}" --listen 127.0.0.1:0 2>&1; }
+coproc SERVER { exec "$REAL" "${arguments[@]}" 2>&1; }
 server=$SERVER_PID
 exec 3<&"${SERVER[0]}"
 while read -r line <&3; do
   printf '%s\n' "$line"
-  case "$line" in "listening on "*) kill -TERM "$server" ;; esac
+  case "$line" in "$last"*) kill -TERM "$server" ;; esac
 done
-wait "$server"
+# The command of a front may end by the signal.
+wait "$server" || [ $? = 143 ]
 "#;
 
 /// Where they are, in a home, for the front of `PATH`.

@@ -48,6 +48,11 @@ impl Stage {
         self
     }
 
+    /// The same, for something that began while the page is read.
+    pub(super) fn rename(&mut self, text: &str, means: &str) {
+        self.names.push((text.to_owned(), means.to_owned()));
+    }
+
     /// A folder of the page, which is made below the home.
     pub(super) fn folder(self, path: &str) -> Self {
         let made = self.home.path().join("machine").join(path.trim_start_matches('/'));
@@ -100,6 +105,11 @@ impl Stage {
     pub(super) fn keep(mut self, thing: impl Any) -> Self {
         self.kept.push(Box::new(thing));
         self
+    }
+
+    /// The same, for something that began while the page is read.
+    pub(super) fn hold(&mut self, thing: impl Any) {
+        self.kept.push(Box::new(thing));
     }
 
     /// The home folder of the user who follows the page.

@@ -11,8 +11,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("repository", &["format", "store", "client", "telemetry"]),
     ("front", &["telemetry"]),
     ("insight", &["telemetry"]),
+    ("apps", &["format", "client", "front", "telemetry"]),
     ("web", &["format"]),
-    ("daylight", &["telemetry", "format", "store", "client", "repository", "front", "insight", "web"]),
+    ("daylight", &["telemetry", "format", "store", "client", "repository", "front", "apps", "insight", "web"]),
 ];
 
 /// Crates that stay away from a dependency, because what it does is another crate's task.
@@ -23,6 +24,7 @@ const ABSENT: &[(&str, &[&str])] = &[
     ("repository", &["http", "hyper", "rusqlite"]),
     ("front", &["rusqlite"]),
     ("insight", &["tokio", "http", "hyper", "rusqlite"]),
+    ("apps", &["rusqlite", "socket2"]),
     ("web", &["tokio", "http", "hyper", "rusqlite"]),
     ("daylight", &["socket2"]),
 ];

@@ -15,6 +15,11 @@ use Limit::{Bound, Fixed};
 
 /// Every file that starts tasks or threads, how often it does so, and what limits them.
 const SPAWNS: &[(&str, usize, Limit)] = &[
+    (
+        "apps/src/backends/idle.rs",
+        1,
+        Fixed("one for each core and backend: it closes idle connections, and `is_swept` is set until it has ended"),
+    ),
     ("client/src/dial.rs", 1, Bound(BoundName::UpstreamCalls)),
     ("client/src/pool.rs", 1, Fixed("one for each host: `watched` is set until it has ended")),
     ("daylight/src/cli/parallel.rs", 1, Fixed("the command line: a number of threads that the caller gives")),

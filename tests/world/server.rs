@@ -111,6 +111,13 @@ impl Server {
         Self::run(command, admin, &[settings, &[("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")]].concat(), log)
     }
 
+    /// Starts the front of applications with these arguments.
+    pub(crate) fn spawn_front(arguments: &[&str], settings: &[(&str, &str)], log: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+        command.arg("front").args(arguments).stdin(Stdio::null());
+        Self::run(command, super::ADMIN, settings, log)
+    }
+
     fn run(mut command: Command, admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         command.env_clear().env("DAYLIGHT_ADMIN_TOKEN", admin).env("RUST_BACKTRACE", "1");
         // No test asks a public server. Many read the events of all requests.
@@ -150,6 +157,28 @@ impl Server {
             self.address = url.map(|(_, address)| address.parse().unwrap());
             self.said.push(line);
         }
+    }
+
+    /// A line with this text, once it was printed.
+    pub(crate) fn await_line(&mut self, text: &str) -> String {
+        loop {
+            if let Some(line) = self.said.iter().rfind(|line| line.contains(text)) {
+                return line.clone();
+            }
+            let Ok(line) = self.lines.recv_timeout(TIMEOUT) else {
+                panic!("it never printed {text:?}; its log:\n{}", self.log())
+            };
+            self.said.push(line);
+        }
+    }
+
+    /// Waits for its end, and returns its exit code.
+    pub(crate) fn exit_code(mut self) -> Option<i32> {
+        while self.lines.recv_timeout(TIMEOUT).is_ok() {}
+        eventually(|| match self.child.try_wait().unwrap() {
+            Some(status) => Ok(status.code()),
+            None => Err(format!("it does not end; its log:\n{}", self.log())),
+        })
     }
 
     /// Its process id, which a restart keeps.

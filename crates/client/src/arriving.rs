@@ -1,7 +1,7 @@
 //! The response of an upstream: its head at once, its body as it arrives.
 
 use crate::error::Error;
-use crate::error::silent;
+use crate::failed::silent;
 use crate::host::CallSlot;
 use crate::http_connection::HttpConnection;
 use crate::pool::PoolKey;

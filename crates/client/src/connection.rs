@@ -2,7 +2,7 @@
 
 use crate::dial::{DIRECT, DialOptions, dial};
 use crate::error::Error;
-use crate::error::silent;
+use crate::failed::silent;
 use crate::http_connection::HttpConnection;
 use crate::request::ClientOptions;
 use crate::request::Request;

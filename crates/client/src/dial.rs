@@ -13,18 +13,21 @@ use crate::zone::Zone;
 use socket2::SockRef;
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 use telemetry::Op;
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// The most addresses of a name that are tried.
 const ADDRESSES_MAX: usize = 8;
 /// How long one address is tried before the next one is tried in parallel (RFC 8305 5). A network that drops IPv6
 /// then costs no more than this.
 const HEAD_START: Duration = Duration::from_millis(250);
+/// When a unix socket with a full backlog is tried again. Over TCP the kernel waits; here it refuses at once (unix(7): `EAGAIN`).
+const BACKLOG_PAUSE: Duration = Duration::from_millis(5);
 
 /// [`DialOptions::lost_after`] for calls without a body. Firewalls drop idle connections without telling either side.
 /// The call is then repeated over a new connection, long before its timeout (RFC 5482).
@@ -93,6 +96,24 @@ pub(crate) async fn dial(origin: &Origin, options: DialOptions<'_>, set_up: &mut
         if is_tls(&source) { Error::Tls { host, source } } else { Error::Unreachable { host, source } }
     })?;
     Ok(Dialled { stream: Stream::Tls(Box::new(tls)), peer })
+}
+
+/// Connects to the unix socket of a path. Waits as long as its backlog is full.
+pub(crate) async fn dial_socket(path: &Path) -> Result<UnixStream, Error> {
+    let host = || path.display().to_string();
+    loop {
+        let failed = match UnixStream::connect(path).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => error,
+        };
+        match failed.kind() {
+            io::ErrorKind::WouldBlock => sleep(BACKLOG_PAUSE).await,
+            io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => {
+                return Err(Error::NotListening { host: host() });
+            }
+            _ => return Err(Error::Unreachable { host: host(), source: failed }),
+        }
+    }
 }
 
 async fn connect(origin: &Origin, options: DialOptions<'_>, set_up: &mut SetUp<'_>) -> Result<TcpStream, Error> {

@@ -2,8 +2,6 @@
 
 use crate::tls_error::{self, TlsTrouble};
 use crate::zone::Zone;
-use std::error::Error as _;
-use std::time::Duration;
 use telemetry::{Millis, Reason};
 
 /// Which side a failure comes from.
@@ -23,6 +21,14 @@ pub enum Error {
     NotAUrl {
         /// The URL, without the part that may hold a password.
         url: String,
+    },
+    /// The URL is not that of a backend.
+    #[error("`{url}` is not the URL of a backend: {why}")]
+    NotABackend {
+        /// The URL, without the part that may hold a password.
+        url: String,
+        /// The problem.
+        why: &'static str,
     },
     /// The certificates or the key cannot be used.
     #[error("the {what} cannot be used: {cause}")]
@@ -99,6 +105,14 @@ pub enum Error {
         host: String,
         /// The error of hyper.
         source: hyper::Error,
+    },
+    /// The response is HTTP, but one that is not safe to pass on.
+    #[error("the response of `{host}` is not valid: {why}")]
+    BadResponse {
+        /// The host that was called.
+        host: String,
+        /// The problem.
+        why: &'static str,
     },
     /// The response exceeds the size limit.
     #[error("the response of `{host}` is larger than {limit_bytes} bytes")]
@@ -205,6 +219,7 @@ impl Error {
     pub fn side(&self) -> Side {
         match self {
             Error::NotAUrl { .. }
+            | Error::NotABackend { .. }
             | Error::BadPem { .. }
             | Error::CredentialsUnsendable { .. }
             | Error::NetworkNotAllowed { .. }
@@ -228,10 +243,12 @@ impl Error {
             | Error::ProxyRefuses { .. }
             | Error::Cut { .. } => true,
             Error::NotAUrl { .. }
+            | Error::NotABackend { .. }
             | Error::BadPem { .. }
             | Error::Tls { .. }
             | Error::CredentialsUnsendable { .. }
             | Error::NotHttp { .. }
+            | Error::BadResponse { .. }
             | Error::TooLarge { .. }
             | Error::TooManyRedirects { .. }
             | Error::BadRedirect { .. }
@@ -285,6 +302,7 @@ impl Error {
             Error::Silent { .. } | Error::TooSlow { .. } => Reason::UpstreamTimeout,
             Error::Cut { .. } => Reason::UpstreamCut,
             Error::NotHttp { .. }
+            | Error::BadResponse { .. }
             | Error::TooLarge { .. }
             | Error::TooManyRedirects { .. }
             | Error::BadRedirect { .. }
@@ -293,6 +311,7 @@ impl Error {
             Error::Paused { .. } => Reason::UpstreamPaused,
             Error::LeftAlone { .. } => Reason::UpstreamLeftAlone,
             Error::NotAUrl { .. }
+            | Error::NotABackend { .. }
             | Error::BadPem { .. }
             | Error::CredentialsUnsendable { .. }
             | Error::NetworkNotAllowed { .. } => Reason::UpstreamMisset,
@@ -304,6 +323,7 @@ impl Error {
     pub fn label(&self) -> &'static str {
         match self {
             Error::NotAUrl { .. } => "not_a_url",
+            Error::NotABackend { .. } => "not_a_backend",
             Error::BadPem { .. } => "bad_pem",
             Error::Tls { .. } => "tls",
             Error::ProxyRefuses { .. } => "proxy_refuses",
@@ -318,6 +338,7 @@ impl Error {
             Error::LeftAlone { .. } => "left_alone",
             Error::Cut { .. } => "cut",
             Error::NotHttp { .. } => "not_http",
+            Error::BadResponse { .. } => "bad_response",
             Error::TooLarge { .. } => "too_large",
             Error::TooManyRedirects { .. } => "too_many_redirects",
             Error::BadRedirect { .. } => "bad_redirect",
@@ -340,6 +361,7 @@ impl Error {
     /// What an operator can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            Error::NotABackend { .. } => Some("it is `http://HOST:PORT`, `https://HOST:PORT` or `unix:/PATH`"),
             Error::BadPem { .. } => Some("a PEM file has certificates in it, and for a client certificate its key"),
             Error::Tls { source, .. } => tls_error::trouble(source).map(TlsTrouble::hint),
             Error::ProxyRefuses { status: 407, .. } => {
@@ -359,29 +381,4 @@ impl Error {
             _ => None,
         }
     }
-}
-
-/// The error for a `host` that did not respond in time.
-pub(crate) fn silent(host: &str, waited: Duration) -> Error {
-    let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-    Error::Silent { host: host.to_owned(), waited_ms }
-}
-
-/// The error of hyper in a call to `host`.
-pub(crate) fn broken(host: &str, source: hyper::Error) -> Error {
-    let host = host.to_owned();
-    if source.is_parse() {
-        return Error::NotHttp { host, source };
-    }
-    // A server that requires a client certificate reports its absence only after the handshake, in place of the response (RFC
-    // 8446
-    // 4.4.2.4).
-    let mut cause = source.source();
-    while let Some(error) = cause {
-        if let Some(source) = error.downcast_ref().and_then(tls_error::refusal) {
-            return Error::Tls { host, source };
-        }
-        cause = error.source();
-    }
-    Error::Cut { host, source }
 }

@@ -3,7 +3,7 @@
 
 use crate::content::RequestBody;
 use crate::error::Error;
-use crate::error::broken;
+use crate::failed::broken;
 use crate::stream::{Dialled, Stream};
 use bytes::Bytes;
 use http::{Request, Response};

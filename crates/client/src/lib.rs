@@ -6,6 +6,7 @@
 //! retry may help.
 
 mod arriving;
+mod backend;
 mod call;
 mod circuit;
 mod connection;
@@ -13,6 +14,7 @@ mod content;
 mod credentials;
 mod dial;
 mod error;
+mod failed;
 mod host;
 mod host_options;
 mod hosts;
@@ -39,6 +41,7 @@ mod validity;
 mod zone;
 
 pub use arriving::Arriving;
+pub use backend::{Backend, BackendBody, BackendConnection, BackendStream, BodySource, OnInterim, SendError};
 pub use call::Client;
 pub use circuit::{Circuit, CircuitOptions};
 pub use connection::{BodySink, Connection};

@@ -3,7 +3,7 @@
 use crate::content::{Content, RequestBody};
 use crate::credentials;
 use crate::error::Error;
-use crate::error::broken;
+use crate::failed::broken;
 use crate::http_connection::{ConnectionDriver, HEAD_MAX_BYTES};
 use crate::secret::Secret;
 use crate::stream::Stream;

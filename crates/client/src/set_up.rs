@@ -6,7 +6,7 @@ use telemetry::{Event, Op, Tick, UnderWay, under_way};
 /// Times the parts of making a connection, one after the other. When this is dropped, the part under way ends.
 #[derive(Debug, Default)]
 pub(crate) struct SetUp<'a> {
-    /// `None`: the parts are not recorded.
+    /// `None`: the parts are neither recorded nor shown as under way.
     event: Option<&'a mut Event>,
     under_way: Option<(Op, Tick, UnderWay)>,
 }
@@ -19,6 +19,9 @@ impl<'a> SetUp<'a> {
 
     /// The part under way ends, and `op` begins.
     pub(crate) fn begin(&mut self, op: Op) {
+        if self.event.is_none() {
+            return;
+        }
         let now = Tick::now();
         self.end_at(now);
         self.under_way = Some((op, now, under_way(op)));
@@ -54,5 +57,6 @@ mod tests {
         assert_eq!(ran, [(Op::UpstreamResolve, 1), (Op::UpstreamTcp, 1)]);
         let mut unrecorded = SetUp::default();
         unrecorded.begin(Op::UpstreamTls);
+        assert!(unrecorded.under_way.is_none());
     }
 }

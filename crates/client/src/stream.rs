@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
 /// Bytes per read: as many as hyper's own buffer takes.
@@ -22,6 +22,7 @@ thread_local! {
 pub(crate) enum Stream {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+    Unix(UnixStream),
 }
 
 /// A stream that has just been opened.
@@ -32,15 +33,31 @@ pub(crate) struct Dialled {
     pub(crate) peer: Option<IpAddr>,
 }
 
-trait Duplex: AsyncRead + AsyncWrite {}
+pub(crate) trait Duplex: AsyncRead + AsyncWrite {}
 impl<T: AsyncRead + AsyncWrite> Duplex for T {}
 
 impl Stream {
-    fn duplex(self: Pin<&mut Self>) -> Pin<&mut (dyn Duplex + Unpin)> {
-        match self.get_mut() {
+    pub(crate) fn duplex(&mut self) -> Pin<&mut (dyn Duplex + Unpin)> {
+        match self {
             Stream::Plain(tcp) => Pin::new(tcp),
             Stream::Tls(tls) => Pin::new(tls.as_mut()),
+            Stream::Unix(unix) => Pin::new(unix),
         }
+    }
+
+    /// Reads as hyper wants it. Returns the number of bytes; 0 is the end.
+    pub(crate) fn read_into(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut into: hyper::rt::ReadBufCursor<'_>,
+    ) -> Poll<io::Result<usize>> {
+        BUFFER.with_borrow_mut(|buffer| {
+            let room = buffer.len().min(into.remaining());
+            let mut piece = ReadBuf::new(&mut buffer[..room]);
+            std::task::ready!(self.duplex().poll_read(cx, &mut piece))?;
+            into.put_slice(piece.filled());
+            Poll::Ready(Ok(piece.filled().len()))
+        })
     }
 }
 
@@ -48,28 +65,22 @@ impl hyper::rt::Read for Stream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        mut into: hyper::rt::ReadBufCursor<'_>,
+        into: hyper::rt::ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        BUFFER.with_borrow_mut(|buffer| {
-            let room = buffer.len().min(into.remaining());
-            let mut piece = ReadBuf::new(&mut buffer[..room]);
-            std::task::ready!(self.duplex().poll_read(cx, &mut piece))?;
-            into.put_slice(piece.filled());
-            Poll::Ready(Ok(()))
-        })
+        self.get_mut().read_into(cx, into).map_ok(drop)
     }
 }
 
 impl hyper::rt::Write for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.duplex().poll_write(cx, bytes)
+        self.get_mut().duplex().poll_write(cx, bytes)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.duplex().poll_flush(cx)
+        self.get_mut().duplex().poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.duplex().poll_shutdown(cx)
+        self.get_mut().duplex().poll_shutdown(cx)
     }
 }

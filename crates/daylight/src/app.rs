@@ -1,6 +1,7 @@
 //! Everything that requests need, made once at the start.
 
 use crate::access::{Access, Caller};
+use crate::app_front::served_apps::ServedApps;
 use crate::class::{Classes, Permit};
 use crate::config::{References, ServerTiming};
 use crate::error::Result;
@@ -66,8 +67,10 @@ pub struct App {
     pub server_timing: ServerTiming,
     /// How long a small body may take to arrive.
     pub form_time: Duration,
-    /// The certificate that the server shows. Empty without TLS.
-    pub(crate) certificate: OnceLock<Arc<Certificate>>,
+    /// The certificates that the server shows. Empty without TLS.
+    pub(crate) certificates: OnceLock<Vec<Arc<Certificate>>>,
+    /// The applications in front of which it stands. Empty: it is a server of repositories.
+    pub(crate) apps: OnceLock<ServedApps>,
 }
 
 impl App {

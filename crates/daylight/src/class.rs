@@ -20,20 +20,28 @@ const HOOKS_MAX: u64 = 64;
 /// Maximum number of concurrent readiness probes. They wait only while settings are read again.
 const PROBES_MAX: u64 = 64;
 
-/// The setting with the number of places of a class, where there is one.
-fn setting(class: Class) -> Option<&'static str> {
+/// The number of places of a class, and the setting that has it, where there is one. `None`: the class has no places here, because the
+/// lanes of an application limit its requests.
+fn places(class: Class, server: &config::Server) -> Option<(u64, Option<&'static str>)> {
     Some(match class {
-        Class::Small => "server.max_pages",
-        Class::Downloads => "server.max_downloads",
-        Class::Uploads => "server.max_uploads",
-        Class::DynamicIndex => "server.max_indexes",
-        Class::Admin => "server.max_admin",
-        Class::Web => "server.max_web",
-        Class::Ask => "server.max_asks",
-        Class::Accounts => "server.max_accounts",
-        Class::Forms => "server.max_forms",
-        Class::Hooks | Class::Health => return None,
+        Class::Small => (server.max_pages, Some("server.max_pages")),
+        Class::Downloads => (server.max_downloads, Some("server.max_downloads")),
+        Class::Uploads => (server.max_uploads, Some("server.max_uploads")),
+        Class::DynamicIndex => (server.max_indexes, Some("server.max_indexes")),
+        Class::Admin => (server.max_admin, Some("server.max_admin")),
+        Class::Web => (server.max_web, Some("server.max_web")),
+        Class::Ask => (server.max_asks, Some("server.max_asks")),
+        Class::Accounts => (server.max_accounts, Some("server.max_accounts")),
+        Class::Forms => (server.max_forms, Some("server.max_forms")),
+        Class::Hooks => (HOOKS_MAX, None),
+        Class::Health => (PROBES_MAX, None),
+        Class::Apps => return None,
     })
+}
+
+/// The classes that have places here.
+fn classes_with_places(server: &config::Server) -> Vec<Class> {
+    Class::ALL.iter().copied().filter(|class| places(*class, server).is_some()).collect()
 }
 
 /// The class of a URL. `None`: the path is below a repository, whose format decides ([`Cost`]); or the request is
@@ -94,37 +102,28 @@ pub struct Classes {
 impl Classes {
     /// The classes with the limits of the settings.
     pub fn new(server: &config::Server, recorder: &Recorder) -> Self {
-        let places = |class| match class {
-            Class::Small => server.max_pages,
-            Class::Downloads => server.max_downloads,
-            Class::Uploads => server.max_uploads,
-            Class::DynamicIndex => server.max_indexes,
-            Class::Admin => server.max_admin,
-            Class::Web => server.max_web,
-            Class::Ask => server.max_asks,
-            Class::Accounts => server.max_accounts,
-            Class::Forms => server.max_forms,
-            Class::Hooks => HOOKS_MAX,
-            Class::Health => PROBES_MAX,
-        };
-        let each = |class| each(places(class), server);
+        // A class without places here has bounds that admit nothing, and that nobody sees.
+        let places_of = |class| places(class, server).unwrap_or((0, None));
         let all: [_; Class::COUNT] = std::array::from_fn(|at| {
-            let class = Class::ALL[at];
-            let bound = Bound::new(BoundName::Requests, class.as_str(), places(class));
-            setting(class).into_iter().for_each(|setting| bound.set_setting(setting));
+            let (class, (most, setting)) = (Class::ALL[at], places_of(Class::ALL[at]));
+            let bound = Bound::new(BoundName::Requests, class.as_str(), most);
+            setting.into_iter().for_each(|setting| bound.set_setting(setting));
             bound
         });
         let each: [_; Class::COUNT] = std::array::from_fn(|at| {
-            let class = Class::ALL[at];
-            KeyedBound::of(BoundName::ClientRequests, class.as_str(), each(class))
+            let (class, (most, _)) = (Class::ALL[at], places_of(Class::ALL[at]));
+            KeyedBound::of(BoundName::ClientRequests, class.as_str(), each(most, server))
         });
-        all.iter().chain(each.iter().map(|each| each.bound())).for_each(|bound| recorder.register(bound.clone()));
+        for class in classes_with_places(server) {
+            recorder.register(all[class as usize].clone());
+            recorder.register(each[class as usize].bound().clone());
+        }
         let entered: Arc<[AtomicU64; Class::COUNT]> = Arc::default();
         let metric = Metric::counter("class_requests_total", "Requests that got a place in their cost class");
-        let counts = entered.clone();
+        let (counts, counted) = (entered.clone(), classes_with_places(server));
         recorder.figures(metric, By::Label("class"), move || {
-            let counts = Class::ALL.iter().zip(counts.iter());
-            counts.map(|(class, count)| (class.as_str().to_owned(), count.load(Relaxed) as f64)).collect()
+            let count = |class: &Class| counts[*class as usize].load(Relaxed) as f64;
+            counted.iter().map(|class| (class.as_str().to_owned(), count(class))).collect()
         });
         let bodies = SmallBodies::new(all[Class::Forms as usize].clone());
         Self { all, each, bodies, entered }
@@ -141,7 +140,7 @@ impl Classes {
         let has_share_limit = each.bound().capacity() < all.capacity();
         let _client = has_share_limit.then(|| held(client)).transpose()?;
         let _token = token.filter(|_| has_share_limit).map(held).transpose()?;
-        let busy = |_| Error::Busy { what: class.doc(), setting: setting(class) };
+        let busy = |_| Error::Busy { what: class.doc(), setting: all.setting() };
         let _class = all.enter().map_err(busy)?;
         self.entered[class as usize].fetch_add(1, Relaxed);
         Ok(Permit { _class, _client, _token })

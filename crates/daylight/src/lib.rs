@@ -5,6 +5,7 @@ mod accounts;
 mod admin;
 mod answer;
 pub mod app;
+mod app_front;
 pub mod class;
 pub mod cli;
 pub mod config;

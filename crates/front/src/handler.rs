@@ -3,8 +3,9 @@
 use crate::pages::Pages;
 use crate::reply::Reply;
 use crate::request::Request;
+use crate::stored::{PlainHead, StoredReply};
 use std::pin::Pin;
-use telemetry::Event;
+use telemetry::{Event, Millis};
 
 /// The answer to a request, under way. Boxed, so that the front is compiled once, in its own crate, for any handler.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Reply> + 'a>>;
@@ -14,6 +15,13 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Reply> + 'a>>;
 pub trait Handler: Send + Sync + 'static {
     /// The pages of this handler. The front answers from them, and calls [`Handler::answer`] when no page matches.
     fn pages(&self) -> Option<&Pages> {
+        None
+    }
+
+    /// A stored reply to a plain request (GET or HEAD over HTTP/1.1, without a body, a range or a condition) that can be sent as it is.
+    /// Called for each such request before [`Handler::answer`], so it must neither wait nor take a contended lock.
+    fn stored(&self, head: &PlainHead<'_>, now: Millis) -> Option<StoredReply> {
+        let _ = (head, now);
         None
     }
 

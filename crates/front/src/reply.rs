@@ -3,7 +3,9 @@
 use crate::body::growing::Growing;
 use crate::body::live::Live;
 use crate::body::rope::Rope;
+use crate::body::stream::Stream;
 use crate::conditional::checkpoints::Checkpoints;
+use crate::connection::tunnel::Tunnel;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::borrow::Cow;
@@ -30,6 +32,8 @@ pub struct Reply {
     pub phrase: Option<Cow<'static, str>>,
     /// Which dates of a client's copy prove that it is current.
     pub unchanged: UnchangedDates,
+    /// It is the reply of another server to this very request, and is sent as it is: conditions and ranges were that server's matter.
+    pub verbatim: bool,
 }
 
 /// Which dates in `If-Modified-Since` prove that a client has the current body.
@@ -79,6 +83,10 @@ pub enum Body {
     Growing(Growing),
     /// Pieces that are sent as they come. Over HTTP/1.0 the end of the connection is its end.
     Live(Live),
+    /// Pieces of a body that another server sends, with its length, if that server declared it, and its trailers.
+    Stream(Stream),
+    /// After a 101: the connection belongs to this tunnel from here.
+    Tunnel(Box<dyn Tunnel>),
 }
 
 impl Body {
@@ -95,7 +103,8 @@ impl Body {
             Body::Rope(rope) => Some(rope.len()),
             Body::File { len, .. } => Some(*len),
             Body::Growing(growing) => growing.len(),
-            Body::Live(_) => None,
+            Body::Stream(stream) => stream.len(),
+            Body::Live(_) | Body::Tunnel(_) => None,
         }
     }
 
@@ -129,7 +138,7 @@ impl Reply {
     /// A reply without headers and without a body.
     pub fn new(status: StatusCode) -> Self {
         let (headers, body, ranges) = (HeaderMap::new(), Body::Empty, Ranges::None);
-        Self { status, headers, body, ranges, phrase: None, unchanged: UnchangedDates::NotBefore }
+        Self { status, headers, body, ranges, phrase: None, unchanged: UnchangedDates::NotBefore, verbatim: false }
     }
 
     /// A reply of plain text.

@@ -21,6 +21,16 @@ const INSIDE: &[(&str, &[(Column, &str)])] = &[
             (Column::Flight, "flight"),
         ],
     ),
+    (
+        "app",
+        &[
+            (Column::Lane, "lane"),
+            (Column::Backend, "backend"),
+            (Column::AppCache, "cache"),
+            (Column::Ahead, "ahead"),
+            (Column::ServerTiming, "server_timing"),
+        ],
+    ),
 ];
 
 /// Numbers that an event has also if they are 0.
@@ -50,7 +60,7 @@ const DERIVED: &[Column] = &[
     Column::More,
 ];
 
-/// The columns of operations, which repeat `ops` of an event that was stored whole.
+/// The columns of operations on the line, which repeat `ops` of an event that was stored whole, as [`Column::AppBody`] does.
 const OPERATIONS: std::ops::Range<u8> = Column::HeadRead as u8..Column::Unaccounted as u8;
 
 /// The event with this id, if one of the parts has it. An error means that it may be in a part that cannot be read.
@@ -74,7 +84,8 @@ fn event(part: &dyn Part, row: usize) -> Result<Value, Unreadable> {
     let mut event = Map::new();
     let whole = more(&part.text(Column::More, row)?);
     for column in Column::ALL.iter().copied().filter(|column| !DERIVED.contains(column)) {
-        if whole.contains_key("ops") && OPERATIONS.contains(&(column as u8)) {
+        let is_operation = OPERATIONS.contains(&(column as u8)) || column == Column::AppBody;
+        if whole.contains_key("ops") && is_operation {
             continue;
         }
         let inside = INSIDE.iter().find_map(|(object, keys)| {

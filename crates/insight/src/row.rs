@@ -1,15 +1,15 @@
 //! An event with the values that several columns are taken from.
 
 use std::fmt::Write;
-use telemetry::{Agent, Arrival, Because, Event, MemberSaid, More, Op, OpPlace, UpstreamUse};
+use telemetry::{Agent, AppUse, Arrival, Because, Event, MemberSaid, More, Op, OpPlace, UpstreamUse};
 
 /// The operations of each column of the line, in the order of the columns. All are on the line; the others of the line are in
 /// [`Row::other_line`].
-const IN_COLUMNS: [&[Op]; 14] = [
+const IN_COLUMNS: [&[Op]; 16] = [
     &[Op::HeadRead, Op::HeadParse],
     &[Op::BodyReceive],
     &[Op::TruthWait, Op::CacheWait, Op::BlobWait, Op::WorkWait, Op::CommitWait],
-    &[Op::TurnWait, Op::ViewWait, Op::EventsWait, Op::MetricsWrite],
+    &[Op::TurnWait, Op::ViewWait, Op::EventsWait, Op::MetricsWrite, Op::AppCacheWait],
     &[Op::LoopWait],
     &[Op::TruthRead, Op::Commit, Op::FactsRead],
     &[Op::CacheRead, Op::CacheWrite],
@@ -28,6 +28,8 @@ const IN_COLUMNS: [&[Op]; 14] = [
         Op::UpstreamBody,
         Op::BodyDecode,
     ],
+    &[Op::AppWait],
+    &[Op::AppConnect, Op::AppAnswer],
     &[Op::ReplyWrite],
     &[Op::BodySend],
 ];
@@ -116,6 +118,19 @@ impl<'e> Row<'e> {
 
     pub(crate) fn upstream_text<'a>(&'a self, take: impl Fn(&'a UpstreamUse) -> &'a str) -> &'a str {
         self.event.more.as_deref().and_then(|more| more.upstream.as_ref()).map_or("", take)
+    }
+
+    pub(crate) fn app(&self, take: impl Fn(&AppUse) -> i64) -> i64 {
+        self.event.more.as_deref().and_then(|more| more.app.as_deref()).map_or(0, take)
+    }
+
+    pub(crate) fn app_text<'a>(&'a self, take: impl Fn(&'a AppUse) -> &'a str) -> &'a str {
+        self.event.more.as_deref().and_then(|more| more.app.as_deref()).map_or("", take)
+    }
+
+    /// The time of one operation of the event itself, in microseconds.
+    pub(crate) fn nanos(&self, op: Op) -> i64 {
+        (self.nanos[op as usize] / 1000).cast_signed()
     }
 
     /// The time of the operations of a column of the line, by its place, of the event itself, in microseconds.

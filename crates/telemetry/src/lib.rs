@@ -34,7 +34,7 @@ pub use event::class::Class;
 pub use event::client_addresses::ClientAddresses;
 pub use event::id::EventId;
 pub use event::member::{MemberRecord, MemberSaid};
-pub use event::more::{JobMemory, More, Trace};
+pub use event::more::{AppUse, JobMemory, More, Trace};
 pub use event::outcome::{Outcome, Reason};
 pub use event::sampling::{Because, SamplingDecision};
 pub use event::text::Text;

@@ -4,6 +4,7 @@
 //! a template. So the two cannot differ.
 
 mod amount;
+mod apps;
 mod assets;
 mod browse;
 mod difference;
@@ -23,6 +24,7 @@ mod shell;
 mod sign_in;
 mod version;
 
+pub use apps::{App, AppBackend, AppCache, AppLane, Apps, AppsPage, SlowPath};
 pub use askama::Template;
 pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};
 pub use browse::{Browse, BrowseItem, BrowsePage, HiddenReason};

@@ -20,12 +20,14 @@ pub struct Shell {
     pub session: Option<String>,
     /// The text in the search field.
     pub query: String,
+    /// Whether there is a search field: a server without repositories has nothing to search.
+    pub searches: bool,
 }
 
 impl Shell {
     /// A page with this title, for a caller without a token.
     pub fn new(title: impl Into<String>, links: Links) -> Self {
-        Self { title: title.into(), links, token: None, session: None, query: String::new() }
+        Self { title: title.into(), links, token: None, session: None, query: String::new(), searches: true }
     }
 
     /// The URL of the stylesheet.

@@ -5,7 +5,7 @@ use crate::arriving::Arriving;
 use crate::content::{Content, RequestBody};
 use crate::dial::{DialOptions, LOST_AFTER, dial};
 use crate::error::Error;
-use crate::error::silent;
+use crate::failed::silent;
 use crate::host::Host;
 use crate::http_connection::HttpConnection;
 use crate::pool::PoolKey;

@@ -1,6 +1,7 @@
 //! `/api/v1/ask`: questions about stored events.
 
 use crate::app::App;
+use crate::app_front::served_apps::ServedApps;
 use crate::error::{Error, Result};
 use crate::settings_patch::format_names;
 use bytes::Bytes;
@@ -28,7 +29,9 @@ pub(super) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
     let mut hints = Vec::new();
     if let Asked::Question(question) = &asked {
         let known = app.repositories.table(event).await?;
-        hints = question.hints(|| known.by_name.keys().map(AsRef::as_ref).collect(), &format_names());
+        let apps = app.apps.get().map(ServedApps::names).unwrap_or_default();
+        let names = || known.by_name.keys().map(AsRef::as_ref).chain(apps.iter().map(String::as_str)).collect();
+        hints = question.hints(names, &format_names());
         // A person asks about requests that have just ended.
         app.flush_sinks(event).await;
     }

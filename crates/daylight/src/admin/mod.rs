@@ -1,5 +1,6 @@
 //! The admin API: JSON in, JSON out, one file for each resource. The command line uses it.
 
+mod apps;
 mod ask;
 mod cleanup;
 mod clock;
@@ -107,6 +108,8 @@ async fn call(app: &App, (verb, admin): (Verb, &Admin), request: &mut Request, e
         Verb::Missing => not_found::list(app, name, query, event).await,
         Verb::ForgetAllMissing | Verb::ForgetMissing => not_found::forget(app, name, path, event).await,
         Verb::Journal => journal::list(app, query, &caller, event).await,
+        Verb::Apps => Ok(apps::list(app)),
+        Verb::PurgeApp => apps::purge(app, name, body(request, event).await?),
         Verb::Requests => Ok(requests::list(app)),
         Verb::Upstreams => upstreams::list(app, event).await,
         Verb::Event => events::show(app, name, event).await,

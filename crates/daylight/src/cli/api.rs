@@ -98,17 +98,22 @@ impl Pages {
 impl Api {
     /// The API of the server that the flags and the environment name.
     pub(super) fn new(context: &Context<'_>) -> anyhow::Result<Self> {
-        Self::with(OPTIONS, context)
+        Self::with(OPTIONS, Target::of(context)?, context)
+    }
+
+    /// The same; without a URL from the flags or the environment it is the server at `default`.
+    pub(super) fn at(default: &str, context: &Context<'_>) -> anyhow::Result<Self> {
+        Self::with(OPTIONS, Target::or(default, context)?, context)
     }
 
     /// The same for calls that may take as long as they need.
     pub(super) fn patient(context: &Context<'_>) -> anyhow::Result<Self> {
-        Self::with(ClientOptions { total_timeout: CLEANUP_TIMEOUT, ..OPTIONS }, context)
+        Self::with(ClientOptions { total_timeout: CLEANUP_TIMEOUT, ..OPTIONS }, Target::of(context)?, context)
     }
 
     /// The same for [`Api::listen`].
     pub(super) fn endless(context: &Context<'_>) -> anyhow::Result<Self> {
-        Self::with(ClientOptions { total_timeout: LISTEN_TIMEOUT, ..OPTIONS }, context)
+        Self::with(ClientOptions { total_timeout: LISTEN_TIMEOUT, ..OPTIONS }, Target::of(context)?, context)
     }
 
     /// The runtime of the calls, for other things that the command waits for.
@@ -173,9 +178,9 @@ impl Api {
         })
     }
 
-    fn with(options: ClientOptions, context: &Context<'_>) -> anyhow::Result<Self> {
+    fn with(options: ClientOptions, target: Target, context: &Context<'_>) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let Target { url, token, trust } = Target::of(context)?;
+        let Target { url, token, trust } = target;
         let options = ClientOptions { trust, ..options };
         let client = Client::new(options.clone());
         Ok(Self { runtime, options, client, url, token, json: context.flags.json })

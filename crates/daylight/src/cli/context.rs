@@ -2,12 +2,15 @@
 
 use super::global_flags::GlobalFlags;
 use crate::config::Environment;
+use rustix::fs::Mode;
 use std::io::{IsTerminal, Write, stderr, stdin};
 
 /// The environment that a command reads, the global flags, and the streams that it writes to.
 pub(super) struct Context<'a> {
     pub(super) environment: &'a Environment,
     pub(super) flags: &'a GlobalFlags,
+    /// The mask of new files that this process was started with. `None`: it was not changed.
+    pub(super) umask: Option<Mode>,
     pub(super) out: &'a mut dyn Write,
     /// With `--json` nothing arrives there.
     pub(super) err: &'a mut dyn Write,

@@ -5,6 +5,18 @@ use clap::Command;
 /// The commands by their names below `daylight`, each with its examples.
 const EXAMPLES: &[(&str, &[&str])] = &[
     ("serve", &["daylight serve", "daylight serve --data /var/lib/daylight --listen 0.0.0.0:8080"]),
+    (
+        "front",
+        &[
+            "daylight front --to http://127.0.0.1:3000",
+            "daylight front --listen 0.0.0.0:8080 -- puma",
+            "daylight front --config /etc/daylight-front.toml --check",
+        ],
+    ),
+    (
+        "front purge",
+        &["daylight front purge app --url /prices", "daylight front purge shop --tag product-7 --tag product-8"],
+    ),
     ("init", &["daylight init --data /var/lib/daylight"]),
     ("config show", &["daylight config show", "daylight config show --config /etc/daylight.toml --json"]),
     ("repo list", &["daylight repo list", "daylight repo list --json --server https://packages.example"]),
@@ -132,7 +144,8 @@ mod tests {
         for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
             leaves(below, format!("{path} {}", below.get_name()).trim_start(), found);
         }
-        if !command.has_subcommands() {
+        // One whose subcommand may be left out is a command itself.
+        if !command.has_subcommands() || !(path.is_empty() || command.is_subcommand_required_set()) {
             found.push(path.to_owned());
         }
     }

@@ -18,13 +18,25 @@ pub(crate) struct Failure {
     hint: Option<String>,
     /// The status, where it is the answer of a server.
     status: Option<u16>,
-    usage: bool,
+    code: u8,
+}
+
+/// The command of `daylight front` has ended with another exit code than 0, which is taken over. There is nothing to report: the command has.
+#[derive(Debug, thiserror::Error)]
+#[error("the command ended with the exit code {0}")]
+pub(crate) struct CommandEnded(u8);
+
+impl CommandEnded {
+    /// An error for every code but 0.
+    pub(crate) fn of(code: u8) -> Result<(), Self> {
+        if code == 0 { Ok(()) } else { Err(Self(code)) }
+    }
 }
 
 impl Failure {
     /// The verb failed.
     pub(crate) fn new(text: impl Into<String>, hint: Option<String>) -> Self {
-        Self { text: text.into(), hint, status: None, usage: false }
+        Self { text: text.into(), hint, status: None, code: FAILED }
     }
 
     /// The status, where it is the answer of a server.
@@ -39,7 +51,14 @@ impl Failure {
 
     /// The command line is wrong.
     pub(crate) fn usage(text: impl Into<String>, hint: &str) -> Self {
-        Self { usage: true, ..Self::new(text, Some(hint.to_owned())) }
+        Self { code: USAGE, ..Self::new(text, Some(hint.to_owned())) }
+    }
+}
+
+impl Failure {
+    /// The same with another exit code.
+    pub(crate) fn with_code(self, code: u8) -> Self {
+        Self { code, ..self }
     }
 }
 
@@ -48,12 +67,16 @@ pub(crate) fn report(error: &anyhow::Error, json: bool, err: &mut dyn Write) -> 
     if error.chain().any(is_broken_pipe) {
         return ExitCode::SUCCESS;
     }
+    if let Some(CommandEnded(code)) = error.downcast_ref() {
+        return ExitCode::from(*code);
+    }
     // Where standard error is closed too, the exit code remains.
     let _ = if json { write_json(error, err) } else { write(error, err) };
-    let usage = error.chain().any(|cause| {
-        cause.is::<config::Error>() || cause.downcast_ref::<Failure>().is_some_and(|failure| failure.usage)
+    let code = error.chain().find_map(|cause| match cause.downcast_ref::<Failure>() {
+        Some(failure) => Some(failure.code).filter(|code| *code != FAILED),
+        None => cause.is::<config::Error>().then_some(USAGE),
     });
-    ExitCode::from(if usage { USAGE } else { FAILED })
+    ExitCode::from(code.unwrap_or(FAILED))
 }
 
 /// The text of an error and those of its causes.
@@ -113,6 +136,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     }
     if let Some(error) = cause.downcast_ref::<store::Error>() {
         return error.hint();
+    }
+    if let Some(error) = cause.downcast_ref::<apps::BadApp>() {
+        return Some(error.hint.to_owned());
     }
     cause.downcast_ref::<client::Error>().and_then(client::Error::hint).map(str::to_owned)
 }

@@ -5,7 +5,7 @@ use super::failure::Failure;
 use clap::{Command, CommandFactory};
 
 /// The commands that call a running server.
-const CALLERS: [&str; 15] = [
+const CALLERS: [&str; 16] = [
     "repo",
     "policy",
     "cleanup",
@@ -21,10 +21,11 @@ const CALLERS: [&str; 15] = [
     "settings",
     "check",
     "repair",
+    "front",
 ];
 /// The commands that read the configuration of a server and work on its data folder.
-const FOLDER_COMMANDS: [&str; 9] =
-    ["serve", "init", "config", "backup", "restore", "check", "rebuild", "repair", "upgrade"];
+const FOLDER_COMMANDS: [&str; 10] =
+    ["serve", "front", "init", "config", "backup", "restore", "check", "rebuild", "repair", "upgrade"];
 /// The flags that only [`CALLERS`] take.
 const CALLER_FLAGS: [&str; 2] = ["server", "server_trust"];
 /// The flags that only [`FOLDER_COMMANDS`] take.

@@ -1,7 +1,7 @@
 //! The command line: one file for each verb. A verb reads its arguments, calls one function, and reports the result.
 //!
 //! Results go to standard output, everything else to standard error. With `--json` a failure is one JSON object there. Exit codes: 0 the
-//! command succeeded, 1 it failed, 2 the command line or a setting is wrong.
+//! command succeeded, 1 it failed, 2 the command line or a setting is wrong. `daylight front` takes over the exit code of the command that it starts.
 
 pub(crate) mod api;
 mod ask;
@@ -20,6 +20,7 @@ pub(crate) mod failure;
 mod folder;
 mod folder_job;
 mod frees;
+mod front;
 mod global_flags;
 mod import;
 mod init;
@@ -56,7 +57,9 @@ use std::process::ExitCode;
 /// A package repository server that can tell, for every request, why the client got this file, a 404 or a refusal
 #[derive(Debug, Parser)]
 #[command(name = "daylight", version)]
-#[command(after_help = "Start a server with `daylight serve`. `daylight COMMAND --help` describes each command.")]
+#[command(
+    after_help = "Start a server of repositories with `daylight serve`, and the front of an application with `daylight front`. `daylight COMMAND --help` describes each command."
+)]
 struct Cli {
     #[command(flatten)]
     flags: GlobalFlags,
@@ -67,6 +70,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Serve(serve::Serve),
+    Front(front::FrontCommand),
     Init(init::Init),
     Config(config::Config),
     Repo(repo::Repo),
@@ -95,15 +99,16 @@ enum Verb {
 /// Runs the program with the arguments, environment and streams of this process.
 pub fn main() -> ExitCode {
     // Files are for their owner alone: content of a private repository is private on the machine, too.
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    let umask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let environment = Environment::here();
-    run(std::env::args_os(), &environment, &mut std::io::stdout(), &mut std::io::stderr())
+    run(std::env::args_os(), &environment, Some(umask), &mut std::io::stdout(), &mut std::io::stderr())
 }
 
 /// Runs the program with everything that it touches, so that tests can replace it.
 fn run(
     arguments: impl IntoIterator<Item = OsString>,
     environment: &Environment,
+    umask: Option<rustix::fs::Mode>,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> ExitCode {
@@ -114,7 +119,7 @@ fn run(
     };
     let (flags, mut nowhere) = (cli.flags, std::io::sink());
     let to: &mut dyn Write = if flags.json { &mut nowhere } else { &mut *err };
-    let mut context = Context { environment, flags: &flags, out, err: to };
+    let mut context = Context { environment, flags: &flags, umask, out, err: to };
     let done = match flags.check(&command) {
         Ok(()) => dispatch(cli.verb, &mut context),
         Err(unused) => Err(unused.into()),
@@ -135,6 +140,7 @@ fn parse(arguments: &[OsString]) -> Result<(Cli, String), clap::Error> {
 fn dispatch(verb: Verb, context: &mut Context<'_>) -> anyhow::Result<()> {
     match verb {
         Verb::Serve(serve) => serve.run(context),
+        Verb::Front(front) => front.run(context),
         Verb::Init(init) => init.run(context),
         Verb::Config(config) => config.run(context),
         Verb::Repo(repo) => repo.run(context),

@@ -65,7 +65,7 @@ impl Tail {
         let mut signals = Signals::listen(api.runtime())?;
         let mut output = Output::new(context, recording, self.count);
         let mut stop = pin!(async {
-            let interrupted = async { while poll_fn(|cx| signals.poll(cx)).await != SignalAction::Stop {} };
+            let interrupted = async { while !matches!(poll_fn(|cx| signals.poll(cx)).await, SignalAction::Stop(_)) {} };
             match time {
                 None => interrupted.await,
                 // Either way the command has done what it should.

@@ -9,6 +9,8 @@ use std::io::Read;
 
 /// The URL of `daylight serve` without flags.
 const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
+/// The admin URL of `daylight front` without flags.
+pub(super) const FRONT_SERVER: &str = "http://127.0.0.1:8081";
 /// Maximum size of a file of certificates, in bytes: twice the size of all public authorities together.
 const TRUST_MAX_BYTES: u64 = 1 << 20;
 
@@ -23,8 +25,13 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn of(context: &Context<'_>) -> anyhow::Result<Self> {
+        Self::or(DEFAULT_SERVER, context)
+    }
+
+    /// The same; `default` is called where neither names one.
+    pub(super) fn or(default: &str, context: &Context<'_>) -> anyhow::Result<Self> {
         let (flags, environment) = (context.flags, context.environment);
-        let url = flags.server.as_deref().or_else(|| environment.server()).unwrap_or(DEFAULT_SERVER);
+        let url = flags.server.as_deref().or_else(|| environment.server()).unwrap_or(default);
         let trust = match flags.server_trust.as_deref().or_else(|| environment.trust()) {
             Some(path) => trust(path)?,
             None => Trust::default(),
@@ -52,7 +59,7 @@ fn read(path: &str) -> anyhow::Result<Trust> {
 pub(super) fn call_failure(error: client::Error) -> anyhow::Error {
     let hint = match &error {
         client::Error::NotListening { .. } => {
-            "name the server with `--server URL` or DAYLIGHT_SERVER; a server on this machine is started with `daylight serve`"
+            "name the server with `--server URL` or DAYLIGHT_SERVER; a server on this machine is started with `daylight serve` or `daylight front`"
         }
         client::Error::NotAUrl { .. } => {
             let hint = "`--server` and DAYLIGHT_SERVER name such a URL";

@@ -21,7 +21,7 @@ fn execute(environment: &[(&str, &str)], line: &str) -> Output {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let arguments = format!("daylight {line}");
     let arguments = arguments.split_whitespace().map(OsString::from);
-    let code = run(arguments, &environment, &mut out, &mut err);
+    let code = run(arguments, &environment, None, &mut out, &mut err);
     Output { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
 }
 
@@ -327,7 +327,7 @@ fn a_closed_pipe_is_not_a_failure() {
     }
     let mut err = Vec::new();
     let arguments = ["daylight", "config", "show"].map(OsString::from);
-    assert_eq!(run(arguments, &Environment::default(), &mut ClosedPipe, &mut err), ExitCode::SUCCESS);
+    assert_eq!(run(arguments, &Environment::default(), None, &mut ClosedPipe, &mut err), ExitCode::SUCCESS);
     assert!(err.is_empty());
 }
 

@@ -82,7 +82,7 @@ fn remove_when_interrupted(folder: PathBuf) -> anyhow::Result<Runtime> {
         Builder::new_multi_thread().worker_threads(1).enable_all().build().context("cannot start a thread")?;
     let mut signals = Signals::listen(&runtime).context("cannot wait for signals")?;
     runtime.spawn(async move {
-        while poll_fn(|cx| signals.poll(cx)).await != SignalAction::Stop {}
+        while !matches!(poll_fn(|cx| signals.poll(cx)).await, SignalAction::Stop(_)) {}
         // It fails if a file is made meanwhile. The next rehearsal removes files that are left.
         for _ in 0..REMOVALS {
             if RealDisk.remove_folder(&folder).is_ok() {

@@ -144,5 +144,6 @@ pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
         server.max_tails.saturating_mul(TAIL_BYTES),
     ]
     .into_iter()
+    .chain(settings.apps.iter().map(|app| app.options.cache_bytes))
     .fold(0, u64::saturating_add)
 }

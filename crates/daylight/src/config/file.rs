@@ -1,6 +1,7 @@
-//! Parses the configuration file: TOML with two levels, `[section]` and `key = value`, and tables of repositories. Unknown names are
-//! refused.
+//! Parses the configuration file: TOML with two levels, `[section]` and `key = value`, and tables of repositories and of applications.
+//! Unknown names are refused.
 
+use super::apps::{self, DeclaredApp};
 use super::error::Error;
 use super::key::KeySpec;
 use super::renamed;
@@ -31,6 +32,7 @@ pub(super) struct FileValue {
 pub(super) struct FileContents {
     pub(super) values: Vec<FileValue>,
     pub(super) repositories: Vec<DeclaredRepository>,
+    pub(super) apps: Vec<DeclaredApp>,
     /// About old names of keys.
     pub(super) warnings: Vec<String>,
 }
@@ -63,8 +65,12 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
             contents.repositories = repositories::read(body, at, place)?;
             continue;
         }
+        if name == apps::NAME {
+            contents.apps = apps::read(body, at, place)?;
+            continue;
+        }
         if !keys.iter().any(|key| key.section == name) {
-            let known = keys.iter().map(|key| key.section).chain([repositories::NAME]);
+            let known = keys.iter().map(|key| key.section).chain([repositories::NAME, apps::NAME]);
             return Err(Error::Unknown { place: place(at), name: name.to_owned(), nearest: nearest(name, known) });
         }
         let DeValue::Table(body) = body.get_ref() else {

@@ -1,12 +1,13 @@
 //! The settings. Each key is declared once, with its documentation, type, default, reason for the default, and limits. Everything
 //! else is derived from that.
 
+use super::apps::AppSettings;
 use super::error::Error;
 use super::key::KeySpec;
 use super::references::References;
 use super::repositories::DeclaredRepository;
 use super::shares::Shares;
-use super::sources::{DEFAULT_DATA, Sources};
+use super::sources::Sources;
 use super::value::{
     AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, StoredPerSecond, UpstreamUrl,
     Value,
@@ -45,6 +46,8 @@ macro_rules! keys {
             pub references: References,
             /// `[[repository]]`: repositories that exist at every start.
             pub repositories: Vec<DeclaredRepository>,
+            /// `[[app]]` and the command line of `daylight front`: the applications in front of which it stands. Empty elsewhere.
+            pub apps: Vec<AppSettings>,
         }
 
         /// Every key, in this order.
@@ -76,6 +79,7 @@ macro_rules! keys {
                     conformance_key: None,
                     references: References::default(),
                     repositories: Vec::new(),
+                    apps: Vec::new(),
                 })
             }
         }
@@ -88,7 +92,7 @@ keys! {
     /// Sockets and the limits for requests.
     server: Server {
         /// Address and port to listen on. Port 0 takes a free port.
-        listen: SocketAddr = |_| (([127, 0, 0, 1], 8080).into(), "only this machine can connect".into());
+        listen: SocketAddr = Shares::listen;
         /// PEM file with the TLS certificate and its chain. If it is set, the server speaks only TLS. The file is read again when it
         /// changes.
         tls_certificate: PathBuf = |_| (PathBuf::new(), "no TLS, because a reverse proxy often terminates it".into());
@@ -182,7 +186,7 @@ keys! {
     /// The data folder.
     store: Store {
         /// The data folder. Only one process may use it. It must not be on a network file system.
-        data: PathBuf = |_| (DEFAULT_DATA.into(), "below the folder that you start the server in".into());
+        data: PathBuf = Shares::data;
         /// Threads that read the database.
         readers: usize = Shares::readers, 1..=256;
         /// Memory of each of these threads for pages of the database, in bytes.

@@ -3,6 +3,8 @@
 //! A flag is stronger than the environment (`DAYLIGHT_SECTION_KEY`), the environment than the file, the file than the default. Defaults
 //! are derived from the [`Machine`]. Nothing else reads the environment.
 
+mod app_table;
+mod apps;
 mod contradiction;
 pub(crate) mod duration;
 mod environment;
@@ -19,6 +21,7 @@ mod sources;
 mod spelling;
 mod value;
 
+pub use apps::{AppSettings, GivenApp, TlsFiles};
 pub use client::Secret;
 pub use environment::Environment;
 pub use error::Error;
@@ -51,16 +54,44 @@ pub struct Loaded {
     pub machine: Machine,
 }
 
-/// Resolves the settings from the file, if one is named, the environment and the flags.
+/// Resolves the settings of a server of repositories from the file, if one is named, the environment and the flags.
 pub fn load(
     file: Option<&Path>,
     environment: &Environment,
     flags: &[Flag],
     machine: Machine,
 ) -> Result<(Settings, Loaded), Error> {
+    read(file, environment, flags, None, machine)
+}
+
+/// The same for `daylight front`, whose command line describes or completes the only application.
+pub fn load_front(
+    file: Option<&Path>,
+    environment: &Environment,
+    flags: &[Flag],
+    given: &GivenApp,
+    machine: Machine,
+) -> Result<(Settings, Loaded), Error> {
+    read(file, environment, flags, Some(given), machine)
+}
+
+/// Resolves the settings. `front`: those of `daylight front`.
+fn read(
+    file: Option<&Path>,
+    environment: &Environment,
+    flags: &[Flag],
+    front: Option<&GivenApp>,
+    machine: Machine,
+) -> Result<(Settings, Loaded), Error> {
     let mut sources = Sources::new(KEYS, flags, environment, file)?;
-    let machine = machine.with_data(&sources.data()?);
-    let mut settings = Settings::resolve(&Shares::of(&machine), &mut sources)?;
+    refuse_other(&sources, front.is_some())?;
+    let shares = |machine: &Machine| if front.is_some() { Shares::of_front(machine) } else { Shares::of(machine) };
+    let machine = machine.with_data(&sources.data(shares(&machine).data().0)?);
+    let shares = shares(&machine);
+    let mut settings = Settings::resolve(&shares, &mut sources)?;
+    if let Some(given) = front {
+        settings.apps = apps::complete(std::mem::take(&mut sources.apps), given, &shares)?;
+    }
     settings.admin_token = environment.admin_token();
     settings.conformance_key = environment.conformance_key();
     let upstream = &settings.upstream;
@@ -71,6 +102,28 @@ pub fn load(
     warnings.extend(contradiction::find(&settings, &machine)?);
     warnings.extend(contradiction::unused_json_lines(&settings, &sources.entries));
     Ok((settings, Loaded { entries: sources.entries, warnings, file: file.map(Path::to_owned), machine }))
+}
+
+/// Refuses the tables of the other kind of server: it would not do what they say.
+fn refuse_other(sources: &Sources<'_>, is_front: bool) -> Result<(), Error> {
+    let (text, hint) = match (is_front, &sources.apps[..], &sources.repositories[..]) {
+        (false, [app, ..], _) => (
+            format!(
+                "{}: `[[app]]` is for `daylight front`, and this command is for a server of repositories",
+                app.place()
+            ),
+            "run `daylight front --config FILE`, or move the table into a file of its own",
+        ),
+        (true, _, [repository, ..]) => (
+            format!(
+                "{}: `[[repository]]` is for `daylight serve`, and `daylight front` has no repositories",
+                repository.place
+            ),
+            "run `daylight serve --config FILE`, or move the table into a file of its own",
+        ),
+        _ => return Ok(()),
+    };
+    Err(Error::Contradiction { text, hint: hint.to_owned() })
 }
 
 /// Reads again which repositories the file declares.

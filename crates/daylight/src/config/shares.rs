@@ -2,6 +2,8 @@
 
 use super::machine::Machine;
 use std::borrow::Cow;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Half of the memory is for us. The other half is for the page cache of the kernel, with files that are sent often.
 const BUDGET_PART: u64 = 2;
@@ -49,6 +51,14 @@ const KEEP_UNKNOWN_BYTES: u64 = 256 << 20;
 /// Descriptors of databases, logs, listening sockets and everything else that is always open, and of reserved connections.
 const FIXED_DESCRIPTORS: u64 = 128 + front::RESERVED as u64;
 
+/// The most memory for the stored responses of an application.
+const APP_CACHE_MAX_BYTES: u64 = 64 << 20;
+/// The most disk for the spool of an application, and its part of the disk.
+const APP_SPOOL_MAX_BYTES: u64 = 1 << 30;
+const APP_SPOOL_PART: u64 = 10;
+/// The most memory for complete answers where only the admin side has them.
+const FRONT_PAGES_MAX_BYTES: u64 = 4 << 20;
+
 /// The least disk for cached files.
 const CACHED_MIN_BYTES: u64 = 64 << 20;
 /// The disk for cached files where the size of the disk is unknown.
@@ -64,6 +74,8 @@ const SPARE_READERS: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
     machine: Machine,
+    /// Whether they are for `daylight front`.
+    front: bool,
     /// The bytes of the small caches.
     small: u64,
     /// The bytes of the newest events.
@@ -87,7 +99,12 @@ impl Shares {
         let asks = (budget / ASK_PART).min(ASK_MEMORY_MAX_BYTES);
         let tails = (budget / TAILS_PART / TAIL_BYTES).clamp(1, TAILS_MAX);
         let divided = budget - FIXED_BYTES - small - kept - asks - tails * TAIL_BYTES;
-        Self { machine: *machine, small, kept, asks, tails, divided }
+        Self { machine: *machine, front: false, small, kept, asks, tails, divided }
+    }
+
+    /// The same for `daylight front`: its applications have the memory for complete answers, and its data and its admin side are elsewhere.
+    pub(super) fn of_front(machine: &Machine) -> Self {
+        Self { front: true, ..Self::of(machine) }
     }
 
     /// The memory of all bounds together, in bytes.
@@ -108,7 +125,33 @@ impl Shares {
         (self.machine.cores.clamp(1, 1024), "one for each core that this process may use".into())
     }
 
+    pub(super) fn listen(&self) -> Derived<SocketAddr> {
+        match self.front {
+            true => (([127, 0, 0, 1], 8081).into(), "the admin side of `daylight front`, for this machine only".into()),
+            false => (([127, 0, 0, 1], 8080).into(), "only this machine can connect".into()),
+        }
+    }
+
+    pub(super) fn data(&self) -> Derived<PathBuf> {
+        let folder = if self.front { "./daylight-front" } else { "./daylight-data" };
+        (folder.into(), "below the folder that you start the server in".into())
+    }
+
+    /// Memory for the stored responses of one of `all` applications.
+    pub(super) fn app_cache_bytes(&self, all: usize) -> u64 {
+        (self.part(13) / 4 / all.max(1) as u64).min(APP_CACHE_MAX_BYTES)
+    }
+
+    /// Disk for the uploads and responses of an application that wait for their reader.
+    pub(super) fn app_spool_bytes(&self) -> u64 {
+        self.machine.disk_bytes.map_or(APP_SPOOL_MAX_BYTES, |disk| (disk / APP_SPOOL_PART).min(APP_SPOOL_MAX_BYTES))
+    }
+
     pub(super) fn pages_bytes(&self) -> Derived<u64> {
+        if self.front {
+            let bytes = (self.part(1) / 4).min(FRONT_PAGES_MAX_BYTES);
+            return (bytes, "only the admin side has such answers; applications have caches of their own".into());
+        }
         (self.part(13) / 4, self.of_memory("13/64", ""))
     }
 

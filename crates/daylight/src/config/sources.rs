@@ -1,5 +1,6 @@
 //! The sources of settings: flags before the environment before the file. Records where the value of each key came from.
 
+use super::apps::DeclaredApp;
 use super::environment::Environment;
 use super::error::Error;
 use super::file::{self, FileValue};
@@ -13,8 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// The key that names the data folder.
 const DATA: &str = "store.data";
-/// The data folder by default.
-pub(super) const DEFAULT_DATA: &str = "./daylight-data";
 
 /// A flag of the command line that sets a key.
 #[derive(Debug, Clone)]
@@ -86,6 +85,7 @@ pub(super) struct Sources<'a> {
     pub(super) warnings: Vec<String>,
     pub(super) entries: Vec<Entry>,
     pub(super) repositories: Vec<DeclaredRepository>,
+    pub(super) apps: Vec<DeclaredApp>,
 }
 
 impl<'a> Sources<'a> {
@@ -100,9 +100,9 @@ impl<'a> Sources<'a> {
         let file = path.map(|path| file::read(path, keys)).transpose()?.unwrap_or_default();
         let path = path.map(Path::to_owned).unwrap_or_default();
         warnings.extend(file.warnings);
-        let (file, repositories) = (file.values, file.repositories);
+        let (file, repositories, apps) = (file.values, file.repositories, file.apps);
         let entries = Vec::with_capacity(keys.len());
-        Ok(Self { keys, flags, environment, file, path, warnings, entries, repositories })
+        Ok(Self { keys, flags, environment, file, path, warnings, entries, repositories, apps })
     }
 
     /// Resolves the next key: the value of the strongest source that sets it, or the default.
@@ -131,10 +131,10 @@ impl<'a> Sources<'a> {
     }
 
     /// The data folder, on which some defaults depend.
-    pub(super) fn data(&self) -> Result<PathBuf, Error> {
+    pub(super) fn data(&self, default: PathBuf) -> Result<PathBuf, Error> {
         let key = self.keys.iter().find(|key| key.path == DATA);
         let found = key.map(|key| self.find(key)).transpose()?.flatten();
-        Ok(found.map_or_else(|| DEFAULT_DATA.into(), |(text, _)| text.into()))
+        Ok(found.map_or(default, |(text, _)| text.into()))
     }
 
     fn find(&self, key: &KeySpec) -> Result<Option<(String, Origin)>, Error> {

@@ -52,6 +52,9 @@ impl Error {
             }
             Error::NothingKnown { .. } => "the first client that requests it makes it known".into(),
             Error::NoSuchRoute(path) => return below_repositories(path).map(str::to_owned),
+            Error::NoSuchApp(_) => {
+                "the page at `/` lists the applications; that of a command line without a file is called `app`".into()
+            }
             Error::NoSuchEvent(_) => {
                 "the request may be under way, or it was one of many answers from memory, of which a sample is kept; the settings \
                  `telemetry.keep_bytes` and `telemetry.keep_days` limit how long events are kept"

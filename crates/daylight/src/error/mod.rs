@@ -79,6 +79,9 @@ pub enum Error {
     /// The question about events has no answer.
     #[error(transparent)]
     NotAnswered(#[from] NotAnswered),
+    /// No application in front of which the server stands has this name.
+    #[error("there is no application `{0}`")]
+    NoSuchApp(String),
     /// No event with that id is kept.
     #[error("the server does not have the event `{0}`")]
     NoSuchEvent(EventId),
@@ -143,6 +146,7 @@ impl Error {
     pub fn reason(&self) -> Reason {
         match self {
             Error::NoSuchRoute(_) | Error::NoDevice => Reason::NoSuchRoute,
+            Error::NoSuchApp(_) => Reason::NoSuchApp,
             Error::RepositoryRemoved { .. } => Reason::NoSuchRepository,
             Error::NothingKnown { .. } | Error::NoPackage { .. } => Reason::NoSuchPackage,
             Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,

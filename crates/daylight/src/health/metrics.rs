@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use telemetry::{Event, HostView, MetricsView, Op, RepositoryView, Tick};
 use tokio::sync::oneshot;
 
-/// Anybody may read metrics. A private repository is named only to callers whose token may observe it, and hosts of upstreams to
-/// callers who may observe the whole server. A token that is not valid is no error, so that a scrape does not end with the token.
+/// Anybody may read metrics. A private repository is named only to callers whose token may observe it, and hosts of upstreams
+/// and backends of applications to callers who may observe the whole server. A token that is not valid is no error, so that a scrape does not end with the token.
 pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
     let hosts = app.repositories.upstreams(event).await?;
     let table = app.repositories.table(event).await?;
@@ -38,7 +38,8 @@ pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> R
         .collect();
     let (send, written) = oneshot::channel();
     let began = Tick::now();
-    let waits = app.recorder.scrape(MetricsView { repositories, hosts }, |page| drop(send.send(page)));
+    let waits =
+        app.recorder.scrape(MetricsView { repositories, hosts, backends_named: named }, |page| drop(send.send(page)));
     waits.map_err(|_| Error::Busy { what: "requests for metrics", setting: None })?;
     let page = written.await;
     event.add(Op::MetricsWrite, Tick::now().since(began));

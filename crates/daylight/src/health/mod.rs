@@ -22,20 +22,20 @@ pub(crate) struct Health {
     pub(crate) upstreams: Vec<(HostState, Vec<String>)>,
     /// The number of repositories that are behind their upstreams.
     pub(crate) behind: usize,
-    /// The faults of the certificate.
+    /// The faults of the certificates.
     certificate: Vec<String>,
 }
 
 impl Health {
     /// The state now, from memory and, where that is out of date, from the truth database.
     pub(crate) async fn of(app: &App, event: &mut Event) -> Result<Self> {
-        let certificate = app.certificate.get();
+        let (shown, now) = (app.certificates.get().into_iter().flatten(), app.clock.now());
         Ok(Self {
             read_only: app.store.read_only(),
             clock_correction_ms: app.store.clock_correction(),
             upstreams: app.repositories.upstreams(event).await?,
             behind: app.repositories.behind(event).await?,
-            certificate: certificate.map(|shown| shown.faults(app.clock.now())).unwrap_or_default(),
+            certificate: shown.flat_map(|certificate| certificate.faults(now)).collect(),
         })
     }
 }

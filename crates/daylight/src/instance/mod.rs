@@ -8,6 +8,7 @@ mod upstreams;
 
 use crate::access::Access;
 use crate::app::App;
+use crate::app_front::served_apps::ServedApps;
 use crate::class::Classes;
 use crate::config::{self, Settings};
 use crate::instance::first_start::FirstContent;
@@ -49,6 +50,8 @@ pub struct StartOptions {
     pub listener: Option<Listener>,
     /// The URL of the listening socket, without a slash at the end.
     pub url: String,
+    /// A new folder gets no repositories.
+    pub without_repositories: bool,
     /// The origin of the changes that create the first content of a new folder.
     pub from: ChangeSource,
 }
@@ -67,7 +70,7 @@ pub struct Instance {
 impl Instance {
     /// Opens the data folder.
     pub fn open(settings: &Settings, log: Log, options: StartOptions) -> anyhow::Result<Self> {
-        let StartOptions { clock, mut sinks, url, from, .. } = options;
+        let StartOptions { clock, mut sinks, url, from, without_repositories, .. } = options;
         let back_threads = settings.server.back_threads;
         let back = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(back_threads)
@@ -163,8 +166,9 @@ impl Instance {
         };
         let workers = Workers::start(options, &recorder, threads)?;
         let urls = PublicUrls::new(&settings.server, url, settings.telemetry.client_addresses, log.clone());
+        let begin = FolderBegin { from, without_repositories };
         let (repositories, access, first) =
-            back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log, from))?;
+            back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log, begin))?;
         let mut event = Event::job("last_uses", clock.now());
         match back.block_on(store.begin_uses(clock.now(), &mut event)) {
             Err(error) if error.is_disk_full() => last_uses.lose(),
@@ -194,9 +198,15 @@ impl Instance {
             max_upload_bytes: settings.server.max_upload_bytes,
             server_timing: settings.telemetry.server_timing,
             form_time: Duration::from_secs(settings.server.head_timeout_s),
-            certificate: OnceLock::new(),
+            certificates: OnceLock::new(),
+            apps: OnceLock::new(),
         });
         Ok(Self { app, first, back })
+    }
+
+    /// The applications in front of which it stands.
+    pub(crate) fn apps(&self) -> &ServedApps {
+        self.app.apps.get().unwrap_or_else(|| ServedApps::none())
     }
 
     /// Applies the repositories that the configuration file declares now.
@@ -255,6 +265,12 @@ fn waiters(server: &config::Server) -> WaitersLimits {
     WaitersLimits { all, each_repository: all.div_ceil(2), each_client: all.div_ceil(4) }
 }
 
+/// What a new folder begins with.
+struct FolderBegin {
+    from: ChangeSource,
+    without_repositories: bool,
+}
+
 /// Opens the repositories and the tokens. Makes the first ones of a new folder, and applies the declared ones.
 async fn open_repositories(
     settings: &Settings,
@@ -263,7 +279,7 @@ async fn open_repositories(
     clock: &Clock,
     recorder: &Arc<Recorder>,
     log: &Log,
-    from: ChangeSource,
+    begin: FolderBegin,
 ) -> anyhow::Result<(Repositories, Access, FirstContent)> {
     let mut job = Job::begin(recorder, "start");
     let opened = async {
@@ -292,10 +308,13 @@ async fn open_repositories(
         .with_default_gems(settings.upstream.rubygems.0.as_ref().map(|url| url.0.clone()));
         let access = Access::open(store.clone(), clock.clone(), &mut job).await?;
         let info_format = conformance::info_format(settings.conformance);
-        let first_repositories = first_start::first_repositories(info_format, &settings.upstream);
+        let first_repositories = match begin.without_repositories {
+            true => Vec::new(),
+            false => first_start::first_repositories(info_format, &settings.upstream),
+        };
         let admin_token = settings.admin_token.as_ref();
         let first =
-            first_start::prepare(store, admin_token, first_repositories, &repositories, &access, from, &mut job)
+            first_start::prepare(store, admin_token, first_repositories, &repositories, &access, begin.from, &mut job)
                 .await?;
         let configured = async {
             declared_repositories::set_default_upstreams(&settings.upstream, &repositories, log, &mut job).await?;

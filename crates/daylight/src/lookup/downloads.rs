@@ -2,11 +2,11 @@
 
 use super::known_package::{moment, rows};
 use crate::app::App;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::lookup::ask_events::ask;
 use crate::lookup::read_repository::ReadRepository;
-use insight::{Answer, Caller, Column, Figure, Filter, Is, Measure, Order, Question, Value};
-use telemetry::{Event, Millis, Op, Tick, under_way};
-use tokio::sync::oneshot;
+use insight::{Column, Figure, Filter, Is, Measure, Order, Question, Value};
+use telemetry::{Event, Millis};
 use web::{Day, Downloads};
 
 /// The days that are told, with the present one.
@@ -22,7 +22,8 @@ pub(crate) async fn show(app: &App, read: &ReadRepository, package: &str, event:
     let today = now.0.div_euclid(DAY_MS);
     let first = Millis((today - DAYS + 1) * DAY_MS);
     let since = app.insight.kept_since(first);
-    let answer = ask(app, read, question(read, package, (first, now)), event).await?;
+    let caller = read.caller.token.as_ref().map_or(0, |token| token.class);
+    let answer = ask(app, caller, question(read, package, (first, now)), event).await?;
     let counted = |day: i64| {
         let of_day =
             |row: &&Vec<Figure>| matches!(row.first(), Some(Figure::Moment(at)) if at.0.div_euclid(DAY_MS) == day);
@@ -72,16 +73,4 @@ fn question(read: &ReadRepository, package: &str, (from, to): (Millis, Millis)) 
         compare: None,
         wait_ms: WAIT_MS,
     }
-}
-
-/// Questions of readers share the limit of their token; those without a token share one.
-async fn ask(app: &App, read: &ReadRepository, question: Question, event: &mut Event) -> Result<Answer> {
-    let id = read.caller.token.as_ref().map_or(0, |token| token.class);
-    let (answered, answer) = oneshot::channel();
-    let (began, _waiting) = (Tick::now(), under_way(Op::AskWait));
-    // The client may have left.
-    app.insight.asker().ask(question, Caller { id, hints: Vec::new() }, move |answer| drop(answered.send(answer)));
-    let answer = answer.await;
-    event.add(Op::AskWait, Tick::now().since(began));
-    Ok(answer.map_err(|_| Error::GivenUp)??)
 }

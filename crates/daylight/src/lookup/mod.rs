@@ -1,5 +1,6 @@
 //! What both the web pages and the API look up: values of the crate `web`, for a caller who may read them.
 
+mod ask_events;
 pub(crate) mod browse;
 pub(crate) mod difference;
 pub(crate) mod downloads;
@@ -12,4 +13,5 @@ pub(crate) mod pagination;
 pub(crate) mod read_repository;
 pub(crate) mod readme;
 pub(crate) mod search;
+pub(crate) mod served_apps;
 pub(crate) mod version;

@@ -23,6 +23,7 @@ fn of_reason(reason: Reason) -> StatusCode {
     use Reason as R;
     match reason {
         R::NoSuchOwner
+        | R::NoSuchApp
         | R::ProtocolOff
         | R::NoSuchRoute
         | R::NoSuchRepository
@@ -70,10 +71,20 @@ fn of_reason(reason: Reason) -> StatusCode {
         | R::UpstreamRefused
         | R::UpstreamMisset => StatusCode::BAD_GATEWAY,
         R::BlobMissing | R::Io | R::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
-        // Only events have these reasons; a request that is answered has none of them.
-        R::Unverified | R::BrokeOff | R::TooManyOfClient | R::Flooded | R::TlsFailed | R::UpstreamUnasked => {
-            StatusCode::INTERNAL_SERVER_ERROR
-        }
+        // Only events have these reasons; a request that is answered here has none of them. Crate `apps` answers for applications.
+        R::AppBusy
+        | R::AppDown
+        | R::AppStarting
+        | R::AppSilent
+        | R::AppCut
+        | R::AppInvalid
+        | R::SpoolFull
+        | R::Unverified
+        | R::BrokeOff
+        | R::TooManyOfClient
+        | R::Flooded
+        | R::TlsFailed
+        | R::UpstreamUnasked => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

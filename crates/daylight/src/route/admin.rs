@@ -69,6 +69,8 @@ calls! {
         ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => OK "Forgotten"    "Remove all facts about missing files";
         ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => OK "Forgotten"    "Remove the facts that a path and the paths below it are missing";
         Upstreams          "listUpstreams"      GET    "upstreams"                             ""              => OK "Upstreams"    "List the hosts of upstreams with their state";
+        Apps               "listApps"           GET    "apps"                                  ""              => OK "Apps"         "List the applications in front of which the server stands, with their backends, lanes and caches";
+        PurgeApp           "purgeApp"           POST   "apps/{name}/purge"                     "PurgeApp"      => OK "PurgedApp"    "Drop stored responses of an application: those of these URLs, and those with these tags";
         Requests           "listRequests"       GET    "requests"                              ""              => OK "OpenRequests" "List the requests in progress that are not answered or sent at once, the oldest first, with the operations that they wait for";
         Journal            "listJournal"        GET    "journal"                               ""              => OK "Journal"      "List changes with their authors: the newest ones, or with `after` or `since` the oldest ones from there";
         Event              "showEvent"          GET    "events/{id}"                           ""              => OK "Event"        "Show the event of an answer by its `Daylight-Event`, while it is kept";
@@ -122,6 +124,7 @@ impl ServerVerb {
         use ServerVerb as V;
         match self {
             V::Event
+            | V::Apps
             | V::Requests
             | V::Findings
             | V::Upstreams

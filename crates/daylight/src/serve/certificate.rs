@@ -22,6 +22,7 @@ const SOON_PART: i64 = 3;
 /// The certificate that is in use, and its files.
 #[derive(Debug)]
 pub(crate) struct Certificate {
+    name: String,
     certificate: PathBuf,
     key: PathBuf,
     current: Mutex<Current>,
@@ -73,33 +74,22 @@ impl std::fmt::Debug for PemFiles {
 }
 
 impl Certificate {
-    /// Reads the files, where the settings name them.
-    pub(crate) fn open(settings: &Settings) -> anyhow::Result<Option<Arc<Self>>> {
+    /// The certificate of the server's own address, where the settings name one.
+    pub(crate) fn of_server(settings: &Settings) -> anyhow::Result<Option<Arc<Self>>> {
         let (certificate, key) = (settings.server.tls_certificate.clone(), settings.server.tls_key.clone());
         if certificate.as_os_str().is_empty() {
             return Ok(None);
         }
+        Self::open("server".to_owned(), certificate, key).map(Some)
+    }
+
+    /// Reads the files. `name` tells the certificates of a server apart in its metrics.
+    pub(crate) fn open(name: String, certificate: PathBuf, key: PathBuf) -> anyhow::Result<Arc<Self>> {
         let files = PemFiles::read(&certificate, &key)?;
         let tls = Tls::new(&files.certificate, &files.key)?;
         let validity = Validity::read(&files.certificate);
         let current = Current { in_use: files, validity, refused: None, expiry: Expiry::Later };
-        Ok(Some(Arc::new(Self { certificate, key, current: Mutex::new(current), tls })))
-    }
-
-    /// Adds the expiry of the certificate in use to the metrics, and whether the files are in use.
-    pub(crate) fn show_in_metrics(self: &Arc<Self>, recorder: &Recorder) {
-        let show = |metric, figure: fn(&Current) -> Option<f64>| {
-            let certificate = self.clone();
-            recorder.figures(metric, By::Label("certificate"), move || {
-                figure(&lock(&certificate.current)).map(|figure| ("server".to_owned(), figure)).into_iter().collect()
-            });
-        };
-        let doc = "When a certificate that this server shows expires, in seconds since 1970";
-        let metric = Metric::gauge("certificate_expiry_timestamp_seconds", doc);
-        show(metric, |current| current.validity.map(|validity| validity.ends.0 as f64 / 1e3));
-        let doc = "Whether the files of a certificate cannot be used, so that the former certificate stays in use";
-        let metric = Metric::gauge("certificate_files_refused", doc);
-        show(metric, |current| Some(f64::from(u8::from(current.refused.is_some()))));
+        Ok(Arc::new(Self { name, certificate, key, current: Mutex::new(current), tls }))
     }
 
     /// The faults of the certificate now, in words for anybody.
@@ -183,6 +173,23 @@ impl Certificate {
         self.tls.replace(&files.certificate, &files.key)?;
         Ok(validity)
     }
+}
+
+/// Adds the expiry of each certificate in use to the metrics, and whether its files are in use.
+pub(crate) fn show_in_metrics(certificates: &[Arc<Certificate>], recorder: &Recorder) {
+    let show = |metric, figure: fn(&Current) -> Option<f64>| {
+        let certificates = certificates.to_vec();
+        recorder.figures(metric, By::Label("certificate"), move || {
+            let figure = |one: &Arc<Certificate>| Some((one.name.clone(), figure(&lock(&one.current))?));
+            certificates.iter().filter_map(figure).collect()
+        });
+    };
+    let doc = "When a certificate that this server shows expires, in seconds since 1970";
+    let metric = Metric::gauge("certificate_expiry_timestamp_seconds", doc);
+    show(metric, |current| current.validity.map(|validity| validity.ends.0 as f64 / 1e3));
+    let doc = "Whether the files of a certificate cannot be used, so that the former certificate stays in use";
+    let metric = Metric::gauge("certificate_files_refused", doc);
+    show(metric, |current| Some(f64::from(u8::from(current.refused.is_some()))));
 }
 
 impl PemFiles {

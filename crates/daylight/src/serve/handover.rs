@@ -10,12 +10,10 @@ use crate::config::Environment;
 use anyhow::{Context, bail};
 use front::Listener;
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use telemetry::Log;
 
 /// The first descriptor that systemd passes.
@@ -67,42 +65,8 @@ pub(crate) fn warn_of_listen(
     }
 }
 
-/// The command line of this program, to start it again.
-#[derive(Debug)]
-pub(crate) struct Program {
-    name: OsString,
-    arguments: Vec<OsString>,
-}
-
-impl Program {
-    /// The command line of this process. The file is looked up again at the restart, as there may be a newer one.
-    pub(crate) fn here() -> Self {
-        let mut all = std::env::args_os();
-        Self { name: all.next().unwrap_or_default(), arguments: all.collect() }
-    }
-
-    /// Checks that the current file of the program runs and accepts its settings, so that a restart does not end a working server.
-    pub(crate) fn check(&self) -> anyhow::Result<()> {
-        let mut command = Command::new(&self.name);
-        for argument in &self.arguments {
-            if argument == OsStr::new("serve") {
-                command.args(["config", "show"])
-            } else {
-                command.arg(argument)
-            };
-        }
-        let shown = command.stdin(Stdio::null()).output().context("the program cannot be run")?;
-        if !shown.status.success() {
-            bail!("the new program would not start: {}", String::from_utf8_lossy(&shown.stderr).trim_end());
-        }
-        Ok(())
-    }
-
-    /// Replaces this process with the program, and passes the socket. Several sockets can only be systemd's, whose descriptors and
-    /// variables stay. Returns only on failure.
-    pub(crate) fn replace(self, listener: Listener) -> anyhow::Error {
-        let input = if listener.is_several() { Stdio::null() } else { OwnedFd::from(listener).into() };
-        let error = Command::new(&self.name).args(&self.arguments).stdin(input).exec();
-        anyhow::Error::new(error).context("the program cannot be run")
-    }
+/// The standard input with which the next program takes the socket over. Several sockets can only be systemd's, whose descriptors and
+/// variables stay.
+pub(crate) fn input(listener: Listener) -> Stdio {
+    if listener.is_several() { Stdio::null() } else { OwnedFd::from(listener).into() }
 }

@@ -1,5 +1,6 @@
 //! The web pages for people: each handler looks up the values of a page, and the crate `web` makes HTML of them.
 
+mod apps;
 mod asset;
 mod browse;
 mod explain;
@@ -23,6 +24,7 @@ use telemetry::{Event, Layer};
 pub(crate) async fn answer(app: &App, url: SiteUrl, request: &mut Request, event: &mut Event) -> Result<Reply> {
     event.layer = Layer::Admin;
     match url {
+        SiteUrl::Home if app.apps.get().is_some() => Box::pin(apps::page(app, request, event)).await,
         SiteUrl::Home => overview::of_server(app, request, event).await,
         SiteUrl::Packages(name) => packages::list(app, &name, request, event).await,
         SiteUrl::Package(name, of) => packages::package(app, &name, &of, request, event).await,

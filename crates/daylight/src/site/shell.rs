@@ -17,7 +17,8 @@ pub(crate) async fn of(app: &App, title: impl Into<String>, request: &Request, e
     let is_session = caller.token.as_ref().is_some_and(|token| Access::is_session(token, request));
     let session = if is_session { session::secret_of_forms(request) } else { None };
     let token = caller.token.map(|token| token.record.name.clone());
-    Ok(Shell { token, session, ..Shell::new(title, links) })
+    let searches = app.apps.get().is_none();
+    Ok(Shell { token, session, searches, ..Shell::new(title, links) })
 }
 
 /// The shell of the page with an error, where the client is a browser that opens a URL. Calls of the API answer with problems, and a page

@@ -1,6 +1,7 @@
 //! How far the delivery of a reply's body has come. The body writes it, and the state of the connection reads it.
 
-use std::cell::Cell;
+use crate::body::stream::SharedSource;
+use std::cell::{Cell, RefCell};
 use std::task::{Context, Poll, Waker};
 use telemetry::{Event, Op, Tally, Tick};
 
@@ -54,6 +55,12 @@ pub(crate) struct Delivery {
     len: Cell<u64>,
     /// Its pieces are sent as they come, and a stop ends it.
     live: Cell<bool>,
+    /// It lasts as long as the two ends like.
+    endless: Cell<bool>,
+    /// Bytes that a tunnel read from the client.
+    pub(crate) tunnelled: Cell<u64>,
+    /// The source of the body, if it records how it went.
+    source: RefCell<Option<SharedSource>>,
     /// Wakes the body when its chunk has been written.
     waiting: Cell<Option<Waker>>,
 }
@@ -85,6 +92,19 @@ impl Delivery {
         self.waits.set(noted);
     }
 
+    /// The source has the last word about the event.
+    pub(crate) fn set_source(&self, source: SharedSource) {
+        *self.source.borrow_mut() = Some(source);
+    }
+
+    /// Has the source record how it went.
+    pub(crate) fn conclude(&self, event: &mut Event) {
+        let source = self.source.borrow_mut().take();
+        if let Some(mut source) = source.as_ref().and_then(|source| source.try_borrow_mut().ok()) {
+            source.record(event);
+        }
+    }
+
     /// Adds what ran while the body was sent.
     pub(crate) fn record(&self, event: &mut Event) {
         event.add_all(Op::BodyRead, self.reads.get());
@@ -112,7 +132,7 @@ impl Delivery {
         }
     }
 
-    /// HTTP/2: the reply is only a head, which waits in the queue of h2.
+    /// HTTP/2: the reply is only a head, or ends with trailers, which wait in the queue of h2.
     pub(crate) fn hold_head(&self) {
         self.bare.set(true);
         self.hold();
@@ -146,6 +166,17 @@ impl Delivery {
     /// The pieces of the body are sent as they come.
     pub(crate) fn set_live(&self) {
         self.live.set(true);
+        self.set_endless();
+    }
+
+    /// It lasts as long as the two ends like.
+    pub(crate) fn set_endless(&self) {
+        self.endless.set(true);
+    }
+
+    /// Whether it lasts as long as the two ends like.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.endless.get()
     }
 
     /// Whether its pieces are sent as they come.

@@ -4,19 +4,25 @@
 pub(crate) mod buffer_pool;
 pub(crate) mod chunk;
 pub(crate) mod delivery;
+pub(crate) mod file_parts;
 pub(crate) mod file_reader;
 pub(crate) mod file_threads;
 pub(crate) mod growing;
 pub(crate) mod kernel_cache;
+pub(crate) mod kernel_copy;
 pub(crate) mod live;
+pub(crate) mod passing;
 pub(crate) mod rope;
 pub(crate) mod sendfile;
+pub(crate) mod stream;
 
 use crate::body::chunk::{Chunk, Data};
 use crate::body::delivery::{Delivery, Progress};
+use crate::body::file_parts::{FileParts, SENDFILE_ABOVE};
 use crate::body::file_reader::{FileAccess, FileReader};
 use crate::body::growing::Growing;
 use crate::body::live::Live;
+use crate::body::passing::{Passed, Passing};
 use crate::body::rope::Rope;
 use crate::body::sendfile::FilePart;
 use crate::connection::state::ConnectionState;
@@ -31,13 +37,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use telemetry::Op;
 
-/// A file up to this size fits into one buffer. One read and one write then cost no more than sendfile.
-const SENDFILE_ABOVE: u64 = buffer_pool::SIZE as u64;
-
 /// A body that records its progress in its [`Delivery`].
 pub(crate) struct OutgoingBody {
     source: BodySource,
     delivery: Rc<Delivery>,
+    /// The length that the head of a reply without a body names: a 304 may (RFC 9110, 8.6).
+    named: Option<u64>,
 }
 
 enum BodySource {
@@ -48,16 +53,15 @@ enum BodySource {
     FileReader(FileReader),
     Growing(Box<GrowingSource>),
     Live(Live),
+    Stream(Box<Passing>),
+    /// No body: after the head the connection belongs to a tunnel, which ends the delivery.
+    Tunnel,
 }
 
 /// A growing file, and the state for sending it.
 struct GrowingSource {
     growing: Growing,
-    /// The part that is being handed out.
-    part: Option<FileReader>,
-    state: Rc<ConnectionState>,
-    file_access: FileAccess,
-    kernel: bool,
+    parts: FileParts,
 }
 
 impl OutgoingBody {
@@ -81,12 +85,25 @@ impl OutgoingBody {
                 BodySource::FileReader(FileReader::new(file, from, len, file_access.clone()))
             }
             Body::Growing(growing) => {
-                let (state, file_access) = (state.clone(), file_access.clone());
-                BodySource::Growing(Box::new(GrowingSource { growing, part: None, state, file_access, kernel }))
+                let parts = FileParts::new(state, file_access, kernel);
+                BodySource::Growing(Box::new(GrowingSource { growing, parts }))
             }
             Body::Live(live) => {
                 delivery.set_live();
                 BodySource::Live(live)
+            }
+            Body::Stream(stream) => {
+                if stream.is_endless() {
+                    delivery.set_endless();
+                }
+                delivery.set_source(stream.source());
+                let parts = FileParts::new(state, file_access, kernel);
+                BodySource::Stream(Box::new(Passing::new(stream, parts)))
+            }
+            Body::Tunnel(tunnel) => {
+                delivery.set_endless();
+                state.keep_tunnel(tunnel, delivery.clone());
+                BodySource::Tunnel
             }
         };
         Self::of(source, delivery)
@@ -105,10 +122,16 @@ impl OutgoingBody {
     }
 
     fn of(source: BodySource, delivery: Rc<Delivery>) -> Self {
-        let body = Self { source, delivery };
+        let body = Self { source, delivery, named: None };
         body.delivery.expect(body.left().unwrap_or(u64::MAX));
         body.note_end();
         body
+    }
+
+    /// Has the head of a reply without a body name this length.
+    pub(crate) fn naming(mut self, len: Option<u64>) -> Self {
+        self.named = len.filter(|_| self.is_ended());
+        self
     }
 
     pub(crate) fn delivery(&self) -> &Rc<Delivery> {
@@ -139,10 +162,10 @@ impl OutgoingBody {
             BodySource::Rope(rope) => Some(rope.len()),
             BodySource::Part(part, _) => Some(part.as_ref().map_or(0, |part| part.left())),
             BodySource::FileReader(pieces) => Some(pieces.left()),
-            BodySource::Growing(growing_source) => {
-                Some(growing_source.growing.left()? + growing_source.part.as_ref().map_or(0, FileReader::left))
-            }
+            BodySource::Growing(growing_source) => Some(growing_source.growing.left()? + growing_source.parts.left()),
             BodySource::Live(live) => live.len().map(|_| 0),
+            BodySource::Stream(passing) => passing.left(),
+            BodySource::Tunnel => Some(0),
         }
     }
 
@@ -154,6 +177,8 @@ impl OutgoingBody {
         let learned = match &self.source {
             BodySource::Growing(growing_source) => growing_source.growing.len(),
             BodySource::Live(live) => live.len(),
+            BodySource::Stream(passing) => passing.len(),
+            BodySource::Tunnel => return,
             _ => None,
         };
         learned.into_iter().for_each(|len| self.delivery.expect(len));
@@ -207,6 +232,19 @@ impl http_body::Body for OutgoingBody {
                     }
                 }
             }
+            BodySource::Stream(passing) => {
+                ready!(body.delivery.poll_gone(cx));
+                match ready!(passing.poll_next(cx, &body.delivery)).transpose() {
+                    Ok(Some(Passed::Data(data))) => Ok(data),
+                    Err(error) => Err(error),
+                    Ok(end) => {
+                        body.note_end();
+                        let Some(Passed::Trailers(trailers)) = end else { return Poll::Ready(None) };
+                        return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
+                    }
+                }
+            }
+            BodySource::Tunnel => return Poll::Ready(None),
         };
         match data {
             Ok(data) => {
@@ -223,11 +261,11 @@ impl http_body::Body for OutgoingBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.is_ended()
+        self.is_ended() && self.named.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.left().map_or_else(SizeHint::default, SizeHint::with_exact)
+        self.named.or_else(|| self.left()).map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }
 
@@ -235,11 +273,9 @@ impl GrowingSource {
     /// The next chunk, when it is there.
     fn poll_next(&mut self, cx: &mut Context<'_>, delivery: &Rc<Delivery>) -> Poll<Option<io::Result<Data>>> {
         loop {
-            if let Some(part) = self.part.as_mut().filter(|part| part.left() > 0) {
-                return part.poll_next(cx, delivery).map_ok(Data::Memory).map(Some);
+            if let Some(rest) = self.parts.poll_rest(cx, delivery) {
+                return rest.map(Some);
             }
-            // At most [`sendfile::TURN`] bytes at a time: h2 and hyper may cut a stand-in, and it must then be shown
-            // whole.
             let (at, len) =
                 match ready!(delivery.polled(Op::BodyWait, self.growing.poll_next(cx, sendfile::TURN as u64))) {
                     Some(Ok(part)) => part,
@@ -249,13 +285,9 @@ impl GrowingSource {
                     }
                     None => return Poll::Ready(None),
                 };
-            let file = self.growing.file().clone();
-            if self.kernel && len > SENDFILE_ABOVE {
-                let part = FilePart::new(file, at, len, delivery.clone(), self.file_access.threads.clone());
-                self.state.show_file(&part);
-                return Poll::Ready(Some(Ok(Data::File(part))));
+            if let Some(data) = self.parts.begin(self.growing.file().clone(), at, len, delivery) {
+                return Poll::Ready(Some(Ok(data)));
             }
-            self.part = Some(FileReader::new(file, at, len, self.file_access.clone()));
         }
     }
 }

@@ -120,8 +120,38 @@ enum Selection {
     Beyond,
 }
 
+/// A reply that another server made for this very request. Only a body that must not be sent is left out, and its length is that of
+/// the bytes.
+fn verbatim(mut reply: Reply, method: &Method) -> Reply {
+    if reply.status == StatusCode::SWITCHING_PROTOCOLS {
+        return reply;
+    }
+    let has_no_length = reply.status.is_informational() || reply.status == StatusCode::NO_CONTENT;
+    let is_bare = has_no_length || is_bodiless(reply.status) || !sends_body(method);
+    // A 304 and a reply to `HEAD` may name the length that a `GET` would have (RFC 9110, 8.6).
+    if has_no_length || !is_bare {
+        reply.headers.remove(header::CONTENT_LENGTH);
+    }
+    if is_bare {
+        if let Some(len) = reply.body.len().filter(|_| !is_bodiless(reply.status) && !reply.body.is_empty()) {
+            reply.headers.insert(header::CONTENT_LENGTH, len.into());
+        }
+        reply.body = Body::Empty;
+    }
+    reply
+}
+
+/// The length that a 304 names. Only that of another server names one.
+pub(crate) fn named_length(reply: &Reply) -> Option<u64> {
+    let length = reply.headers.get(header::CONTENT_LENGTH).filter(|_| reply.status == StatusCode::NOT_MODIFIED)?;
+    length.to_str().ok()?.parse().ok()
+}
+
 /// Turns a complete `reply` into the part that was requested.
 pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Reply {
+    if reply.verbatim {
+        return verbatim(reply, method);
+    }
     let reads = method == Method::GET || method == Method::HEAD;
     if reads && reply.status == StatusCode::OK {
         if !conditions.expects_it(&reply.headers) {
@@ -140,7 +170,7 @@ pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Repl
             };
         }
     }
-    if reply.status.is_informational() || is_bodiless(reply.status) {
+    if is_bodiless(reply.status) {
         reply.body = Body::Empty;
     } else if !sends_body(method) {
         // If the length is unknown here, a `GET` would not tell it either.
@@ -198,7 +228,7 @@ fn partial(mut reply: Reply, from: u64, to: u64, len: u64) -> Reply {
         Body::File { file, from: start, .. } => Body::File { file, from: start + from, len: to - from },
         Body::Growing(growing) => Body::Growing(growing.slice(from, to)),
         // It has no length, so no range is cut from it.
-        Body::Live(live) => Body::Live(live),
+        endless @ (Body::Live(_) | Body::Stream(_) | Body::Tunnel(_)) => endless,
     };
     with_content_range(reply, range)
 }
@@ -303,7 +333,9 @@ fn hashed(body: &Body, from: u64, to: u64, state: &mut Md5) -> bool {
     match body {
         Body::Bytes(bytes) => state.update(&bytes[index(from)..index(to)]),
         Body::Rope(rope) => rope.clone().slice(from, to).for_each(|piece| state.update(&piece)),
-        Body::Empty | Body::File { .. } | Body::Growing(_) | Body::Live(_) => return false,
+        Body::Empty | Body::File { .. } | Body::Growing(_) | Body::Live(_) | Body::Stream(_) | Body::Tunnel(_) => {
+            return false;
+        }
     }
     true
 }

@@ -34,7 +34,9 @@ fn ask(reply: Reply, method: &Method, headers: &[(HeaderName, &str)]) -> (u16, V
         Body::Bytes(bytes) => bytes.to_vec(),
         Body::Empty => Vec::new(),
         Body::Rope(rope) => rope.collect::<Vec<_>>().concat(),
-        Body::File { .. } | Body::Growing(_) | Body::Live(_) => panic!("no file here"),
+        Body::File { .. } | Body::Growing(_) | Body::Live(_) | Body::Stream(_) | Body::Tunnel(_) => {
+            panic!("no file here")
+        }
     };
     (reply.status.as_u16(), body, reply.headers)
 }

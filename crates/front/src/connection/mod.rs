@@ -1,14 +1,17 @@
 //! One connection from its first byte to its last.
 
 pub(crate) mod deadlines;
+pub(crate) mod interims;
 pub(crate) mod pending_reply;
 pub(crate) mod protocol;
 pub(crate) mod protocol_detect;
 pub(crate) mod reply_stream;
+pub(crate) mod running_tunnel;
 pub(crate) mod socket;
 pub(crate) mod state;
 pub(crate) mod stream_slots;
 pub(crate) mod transport;
+pub(crate) mod tunnel;
 pub(crate) mod without_request;
 
 use crate::clients::proxy_protocol::{self, ProxyHeaderError};
@@ -59,7 +62,9 @@ pub(crate) async fn serve(core: Rc<CoreContext>, mut stream: TcpStream, peer: Ip
     let is_stopped = http2 && state.closing();
     state.close();
     let malformed = account(&state, client, end);
-    if malformed || state.unread.get() {
+    if state.breaks.get() {
+        transport.reset_at_close();
+    } else if malformed || state.unread.get() {
         let _ = core.in_time(transport.linger(core.limits.linger)).await;
     } else if is_stopped {
         // The client may still be sending frames, such as more room for data. A reset would take from it what it has not read yet:

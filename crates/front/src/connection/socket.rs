@@ -81,6 +81,66 @@ impl Socket {
             Poll::Ready(Ok(()))
         })
     }
+
+    /// Writes, without regard to interim responses.
+    pub(crate) fn poll_send(&mut self, cx: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        ready!(self.state.poll_turn(cx));
+        let file = from.iter().position(|slice| stands_in(slice));
+        let poll = match file {
+            None => self.transport.poll_write(cx, from),
+            Some(at) => {
+                let Some(part) = self.state.shown_file() else {
+                    return Poll::Ready(Err(io::Error::other("a stand-in without its file")));
+                };
+                // This wait is for a disk and not for the client.
+                ready!(part.poll_ready(cx))?;
+                let poll = self.transport.poll_send(cx, &from[..at], &part, from[at].len());
+                if poll.is_pending() {
+                    part.pause();
+                }
+                poll
+            }
+        };
+        match &poll {
+            Poll::Ready(Ok(len)) => self.state.wrote(*len),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => self.state.write_blocked(),
+        }
+        poll
+    }
+
+    /// Flushes what [`Socket::poll_send`] has written: every byte so far has then been passed to the kernel or to TLS.
+    pub(crate) fn poll_flushed(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let poll = self.transport.poll_flush(cx);
+        match &poll {
+            Poll::Ready(Ok(())) => self.state.flushed(),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => self.state.write_blocked(),
+        }
+        poll
+    }
+
+    /// Writes the interim responses that wait; `begun`: only the rest of one that was begun.
+    fn poll_interims(&mut self, cx: &mut Context<'_>, begun: bool) -> Poll<io::Result<()>> {
+        let interims = self.state.interims.clone();
+        let written = interims.write(begun, |bytes| match self.poll_send(cx, &[IoSlice::new(bytes)]) {
+            Poll::Ready(Ok(0)) => Err(Poll::Ready(Err(io::ErrorKind::WriteZero.into()))),
+            Poll::Ready(Ok(len)) => Ok(len),
+            Poll::Ready(Err(error)) => Err(Poll::Ready(Err(error))),
+            Poll::Pending => Err(Poll::Pending),
+        });
+        written.map_or_else(|end| end, |()| Poll::Ready(Ok(())))
+    }
+
+    /// Flushes without a word about it to the state of the connection.
+    pub(crate) fn poll_flush_quietly(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.transport.poll_flush(cx)
+    }
+
+    /// Whether a byte that was read has been replaced, so that what comes after the head is not as the client sent it.
+    pub(crate) fn has_replaced(&self) -> bool {
+        self.ends.has_replaced()
+    }
 }
 
 impl Read for Socket {
@@ -118,41 +178,16 @@ impl Write for Socket {
         cx: &mut Context<'_>,
         from: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        ready!(self.state.poll_turn(cx));
-        let file = from.iter().position(|slice| stands_in(slice));
-        let poll = match file {
-            None => self.transport.poll_write(cx, from),
-            Some(at) => {
-                let Some(part) = self.state.shown_file() else {
-                    return Poll::Ready(Err(io::Error::other("a stand-in without its file")));
-                };
-                // This wait is for a disk and not for the client.
-                ready!(part.poll_ready(cx))?;
-                let poll = self.transport.poll_send(cx, &from[..at], &part, from[at].len());
-                if poll.is_pending() {
-                    part.pause();
-                }
-                poll
-            }
-        };
-        match &poll {
-            Poll::Ready(Ok(len)) => self.state.wrote(*len),
-            Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.state.write_blocked(),
-        }
-        poll
+        let socket = self.get_mut();
+        ready!(socket.poll_interims(cx, true))?;
+        socket.poll_send(cx, from)
     }
 
-    /// hyper calls this only when its own buffer is empty. So every byte so far has been passed to the kernel or to
-    /// TLS.
+    /// hyper calls this only when its own buffer is empty, so interim responses cannot come between its bytes.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let poll = self.transport.poll_flush(cx);
-        match &poll {
-            Poll::Ready(Ok(())) => self.state.flushed(),
-            Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.state.write_blocked(),
-        }
-        poll
+        let socket = self.get_mut();
+        ready!(socket.poll_interims(cx, false))?;
+        socket.poll_flushed(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -9,8 +9,10 @@ mod show;
 
 use crate::body::delivery::{Delivery, Progress};
 use crate::body::sendfile::{FilePart, TURN};
+use crate::connection::interims::Interims;
 use crate::connection::pending_reply::PendingReply;
 use crate::connection::reply_stream::ReplyStream;
+use crate::connection::tunnel::{OpenTunnel, Tunnel};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
@@ -51,6 +53,12 @@ pub(crate) struct ConnectionState {
     closing: Cell<Option<(Tick, Duration)>>,
     /// The client may still be sending bytes that will not be read.
     pub(crate) unread: Cell<bool>,
+    /// The interim responses of the request in progress.
+    pub(crate) interims: Rc<Interims>,
+    /// What the connection belongs to once the reply before it is sent.
+    tunnel: RefCell<Option<OpenTunnel>>,
+    /// A body whose end is the end of the connection broke off: the connection must end in another way.
+    pub(crate) breaks: Cell<bool>,
     /// HTTP/2: several exchanges run at a time.
     multiplexed: bool,
     /// HTTP/2: the client sends too many frames that ask for nothing.
@@ -78,6 +86,9 @@ impl ConnectionState {
             handshake: Cell::new(None),
             closing: Cell::new(None),
             unread: Cell::new(false),
+            interims: Rc::default(),
+            tunnel: RefCell::default(),
+            breaks: Cell::new(false),
             multiplexed: false,
             flooded: Cell::new(false),
             refused: Cell::new(None),
@@ -151,6 +162,16 @@ impl ConnectionState {
         let delivery = Rc::new(Delivery::default());
         self.pending.borrow_mut().push_back(PendingReply::new(event, ready, delivery.clone(), open));
         delivery
+    }
+
+    /// The connection belongs to this tunnel once the reply is sent.
+    pub(crate) fn keep_tunnel(&self, tunnel: Box<dyn Tunnel>, delivery: Rc<Delivery>) {
+        *self.tunnel.borrow_mut() = Some(OpenTunnel { tunnel, delivery });
+    }
+
+    /// The tunnel that the connection belongs to from here.
+    pub(crate) fn take_tunnel(&self) -> Option<OpenTunnel> {
+        self.tunnel.borrow_mut().take()
     }
 
     /// The reply of this `delivery` is sent on this stream.
@@ -300,11 +321,12 @@ impl ConnectionState {
         let complete = complete && (!self.multiplexed || delivery.bytes.get() == delivery.expected());
         event.duration = now.since(event.began);
         event.bytes_out = delivery.bytes.get();
+        event.bytes_in += delivery.tunnelled.get();
         delivery.record(&mut event);
         event.add(Op::ReplyWrite, first_byte.unwrap_or(now).since(ready));
         if let Some(first_byte) = first_byte {
             event.first_byte = first_byte.since(event.began);
-            if delivery.is_live() {
+            if delivery.is_endless() {
                 // It lasts as long as the client likes, and that would be in every answer about durations.
                 event.duration = event.first_byte;
             } else if now > first_byte {
@@ -318,10 +340,13 @@ impl ConnectionState {
             Progress::Going | Progress::Ended => None,
         };
         if broken.is_some() {
+            // The end of the connection would be the end of the body.
+            self.breaks.set(self.breaks.get() || event.protocol == "HTTP/1.0");
             (event.outcome, event.reason) = (Some(Outcome::Failed), broken);
         } else if !complete && event.outcome != Some(Outcome::TurnedAway) {
             event.outcome = Some(Outcome::ClientGone);
         }
+        delivery.conclude(&mut event);
         self.release_event(event);
     }
 

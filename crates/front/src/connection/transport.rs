@@ -142,6 +142,16 @@ impl Transport {
         }
     }
 
+    /// Has the kernel reset the connection when it is closed. So a client notices that a body whose end is the end of the connection
+    /// broke off (RFC 9112, 8).
+    pub(crate) fn reset_at_close(&self) {
+        // If it fails, the connection has ended already.
+        let _ = match self {
+            Transport::Plain(tcp) => SockRef::from(tcp).set_linger(Some(Duration::ZERO)),
+            Transport::Tls(_) => Ok(()),
+        };
+    }
+
     /// Ends the sending direction and discards what the client still sends, until it stops. Closing a socket with
     /// unread bytes would reset the connection, and the client would lose the reply with the reason (RFC 9112,
     /// 9.6).

@@ -6,19 +6,34 @@ use crate::event_loop::timed;
 use crate::limits::Limits;
 use crate::request::upload::{UnreadBody, UploadSource};
 use h2::RecvStream;
+use http::Version;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::future::{pending, poll_fn};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 use telemetry::lock;
 use tokio::task::spawn_local;
 use tokio::time::timeout;
 
-/// Discards a small remainder, so that the connection can be used again. Returns `false` if the remainder is too large;
-/// the connection then ends with the reply.
-pub(crate) fn discard(unread: &UnreadBody, expects: bool, limits: &Limits, state: &Rc<ConnectionState>) -> bool {
-    match lock(unread).take() {
+/// Discards a small remainder, so that the connection can be used again. Returns `false` if the remainder is too large, or if the handler
+/// has put the upload where it is still being read; the connection then ends with the reply.
+pub(crate) fn discard(
+    unread: &UnreadBody,
+    version: Version,
+    expects: bool,
+    limits: &Limits,
+    state: &Rc<ConnectionState>,
+) -> bool {
+    let source = lock(unread).take();
+    match source {
+        None if version < Version::HTTP_2 && Arc::strong_count(unread) > 1 => {
+            state.unread.set(true);
+            // hyper would wait for its reader.
+            state.begin_closing(Duration::ZERO);
+            false
+        }
         Some(UploadSource::Http1(incoming)) => discard_body(incoming, expects, limits, state),
         Some(UploadSource::Http2(stream)) => {
             let (drain, linger) = (limits.drain, limits.linger);

@@ -4,27 +4,31 @@
 pub(crate) mod attempt;
 pub(crate) mod context;
 pub(crate) mod drain;
+mod switch;
 mod working;
 
 use crate::body::OutgoingBody;
 use crate::conditional;
+use crate::connection::interims::OpenInterims;
 use crate::handler::Handler;
 use crate::limits::Limits;
 use crate::pages::{PageSearch, Pages, PreparedPage};
 use crate::reply::{Body, DAYLIGHT_EVENT, Reply};
+use crate::request::interim::{Interim, InterimQueue};
 use crate::request::upload::Upload;
-use crate::request::{Request, framing, trace};
+use crate::request::{Request, framing, one_form, trace};
 use attempt::{OpenEvent, RequestFacts};
 use context::ConnectionContext;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Version, header};
 use hyper::ext::ReasonPhrase;
 use std::any::Any;
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
-use telemetry::{Event, EventId, Layer, Op, OpenRequest, OpsUnderWay, Outcome, Reason, Tick};
+use telemetry::{Event, EventId, Op, OpenRequest, OpsUnderWay, Outcome, Reason, Tick};
 use working::Working;
 
 /// Runs one request until its reply. Its event counts from the call and not from the first poll: in between the
@@ -63,21 +67,22 @@ fn record_origin(connection: &ConnectionContext, headers: &HeaderMap, event: &mu
     }
 }
 
-/// Answers one request with a page that was found at `found`. Returns the id of the event, and the body, which is empty
-/// unless `sends_body`.
+/// Answers one request with a page, or a stored reply, that was found at `found`. `record` records the lookup, which began at the end
+/// of the head. Returns the id of the event, and the body, which is empty unless `sends_body`.
 pub(crate) fn prepared(
     connection: &ConnectionContext,
     facts: &RequestFacts<'_>,
     page: PreparedPage,
     found: Tick,
     sends_body: bool,
+    record: impl FnOnce(&mut Event, u64),
 ) -> (EventId, OutgoingBody) {
     let mut open_event = OpenEvent::begin(connection, facts);
     let mut id = EventId::default();
     let head_end = open_event.head_end;
     if let Some(event) = &mut open_event.event {
-        event.add(Op::PageLookup, found.since(head_end));
-        (event.layer, event.subject, event.reason) = (Layer::Page, page.subject, page.reason);
+        record(event, found.since(head_end));
+        (event.subject, event.reason) = (page.subject, page.reason);
         (event.status, event.outcome) = (page.status.as_u16(), Some(outcome(page.status, &HeaderMap::new())));
         id = event.id;
     }
@@ -119,7 +124,9 @@ async fn answer(
         // Passed by reference: it is large, and would be copied into each future that owns it.
         let (peer, ends, tls) = (connection.client, connection.ends, connection.tls);
         let recorded_client = state.recorder().client_addresses().recorded(client);
-        let mut request = Request { method, uri, headers, client, recorded_client, peer, ends, tls, upload };
+        let interim = Interim::default();
+        let mut request =
+            Request { method, uri, headers, client, recorded_client, peer, ends, tls, version, upload, interim };
         match page(handler.as_ref(), &request, search, head_end, parsed, event) {
             Some((reply, at)) => {
                 found = Some(at);
@@ -128,7 +135,16 @@ async fn answer(
             None => {
                 event.add(Op::HeadParse, parsed.since(head_end));
                 let working = Working::begin(state.recorder().open_requests(), event, &request, &mut open);
-                guarded(handler.as_ref(), &mut request, working, event).await
+                one_form::of(&mut request);
+                let interims = (version >= Version::HTTP_11).then(|| OpenInterims::begin(&state.interims));
+                let queue = interims.as_ref().map(|interims| interims.queue.clone());
+                request.interim = queue.clone().map(Interim::through).unwrap_or_default();
+                let reply = guarded(handler.as_ref(), &mut request, working, queue.as_deref(), event).await;
+                if let Some(queue) = queue {
+                    poll_fn(|cx| queue.poll_closed(cx)).await;
+                }
+                let may_switch = unread.is_none() && request.version == Version::HTTP_11;
+                switch::checked(reply, may_switch && request.headers.contains_key(header::UPGRADE), event)
             }
         }
     };
@@ -136,7 +152,7 @@ async fn answer(
     if version < Version::HTTP_11 {
         whole(&mut reply, open.as_ref(), event).await;
     }
-    if unread.is_some_and(|unread| !drain::discard(&unread, expects, limits, state)) {
+    if unread.is_some_and(|unread| !drain::discard(&unread, version, expects, limits, state)) {
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     event.status = reply.status.as_u16();
@@ -144,11 +160,12 @@ async fn answer(
     if let Ok(id) = HeaderValue::from_bytes(&event.id.digits()) {
         reply.headers.insert(DAYLIGHT_EVENT, id);
     }
-    if state.closing() {
+    if state.closing() && reply.status != StatusCode::SWITCHING_PROTOCOLS {
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     let delivery = open_event.into_delivery(found.unwrap_or_else(Tick::now), open);
-    let body = OutgoingBody::new(reply.body, delivery, state, file_access, sendfile);
+    let named = conditional::named_length(&reply);
+    let body = OutgoingBody::new(reply.body, delivery, state, file_access, sendfile).naming(named);
     let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
@@ -209,11 +226,21 @@ fn page(
 }
 
 /// Calls the handler. A panic becomes a 500, and the connection continues.
-async fn guarded(handler: &dyn Handler, request: &mut Request, working: Working<'_>, event: &mut Event) -> Reply {
+async fn guarded(
+    handler: &dyn Handler,
+    request: &mut Request,
+    working: Working<'_>,
+    interims: Option<&InterimQueue>,
+    event: &mut Event,
+) -> Reply {
     let outcome = {
         // In a block of its own, so that no code of the handler runs before the first poll.
         let mut answer = pin!(async { handler.answer(request, event).await });
         let answered = working.until(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
+            Ok(Poll::Pending) => {
+                interims.into_iter().for_each(|interims| interims.wakes(cx));
+                Poll::Pending
+            }
             Ok(poll) => poll.map(Ok),
             Err(panic) => Poll::Ready(Err(panic)),
         });

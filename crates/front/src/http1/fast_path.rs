@@ -6,26 +6,27 @@ use crate::body::chunk::Chunk;
 use crate::conditional::sends_body;
 use crate::connection::protocol::ProtocolError;
 use crate::connection::socket::Socket;
+use crate::connection::state::ConnectionState;
 use crate::date;
 use crate::exchange::attempt::RequestFacts;
 use crate::exchange::context::ConnectionContext;
 use crate::exchange::{exchange, method_name, prepared};
 use crate::http1::plain_request::{self, PlainRequest};
 use crate::http1::response_head;
-use crate::pages::PageSearch;
 use crate::pages::accept_encoding::accepts_gzip;
 use crate::pages::browser::is_browser;
+use crate::pages::{PageSearch, PreparedPage};
 use crate::reply::DAYLIGHT_EVENT;
 use crate::request::upload::Upload;
+use crate::stored::{PlainHead, StoredReply};
 use bytes::{Buf, Bytes};
 use http::{Method, Response, header};
-use hyper::rt::Write;
 use std::cell::Cell;
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, Write};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use telemetry::{Millis, Tick};
+use telemetry::{Class, Layer, Millis, Op, Tick};
 
 /// An exchange that has begun. hyper is given the same bytes, and continues with it instead of beginning another.
 pub(crate) type BegunExchange = Pin<Box<dyn Future<Output = Response<OutgoingBody>>>>;
@@ -40,6 +41,11 @@ pub(crate) struct FastPath {
 impl FastPath {
     pub(crate) fn new(connection: Rc<ConnectionContext>, begun: Rc<Cell<Option<BegunExchange>>>) -> Self {
         Self { connection, begun }
+    }
+
+    /// The state of the connection.
+    pub(crate) fn state(&self) -> Rc<ConnectionState> {
+        self.connection.state.clone()
     }
 
     /// The reply to the bytes that were read, if they are exactly one plain request and the reply is available at
@@ -67,7 +73,8 @@ impl FastPath {
             Some((path, query)) => (path, Some(query)),
             None => (plain.target, None),
         };
-        let (pages, now) = (handler.pages()?, self.now());
+        let now = self.now();
+        let Some(pages) = handler.pages() else { return self.stored(plain, path, now) };
         let (gzip, browser) = (|| accepts_gzip(|| plain.codings()), || is_browser(plain.agent, || plain.accepts()));
         let page = match pages.prepared(path, query, &gzip, &browser, now) {
             Ok(page) => page,
@@ -82,9 +89,34 @@ impl FastPath {
         let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
         let mut head = Vec::with_capacity(page.head.len() + OWN);
         head.extend_from_slice(&page.head);
-        let (id, body) = prepared(&self.connection, &facts, page, found, sends_body(&plain.method));
+        let (id, body) = prepared(&self.connection, &facts, page, found, sends_body(&plain.method), |event, nanos| {
+            event.add(Op::PageLookup, nanos);
+            event.layer = Layer::Page;
+        });
         response_head::line(&mut head, &DAYLIGHT_EVENT, &id.digits());
         response_head::end(&mut head, &date::at(now));
+        FastReply::new(head, body)
+    }
+
+    /// Answers with a reply that the handler has stored, also without a future and without a table of headers.
+    fn stored(&self, plain: &PlainRequest<'_>, path: &str, now: Millis) -> Option<FastReply> {
+        let PlainRequest { method, target, lines, .. } = plain;
+        let asked = PlainHead { method, target, tls: self.connection.tls, lines };
+        let StoredReply { status, head: kept, age, body, file, layer, subject } =
+            self.connection.handler.stored(&asked, now)?;
+        let found = Tick::now();
+        let (method, agent) = (method_name(&plain.method), plain.agent);
+        let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
+        let mut head = Vec::with_capacity(kept.len() + OWN);
+        head.extend_from_slice(&kept);
+        write!(head, "age: {age}\r\n").ok()?;
+        let page = PreparedPage { status, head: kept, body, file, subject, reason: None };
+        let (id, body) = prepared(&self.connection, &facts, page, found, sends_body(&plain.method), |event, nanos| {
+            event.add(Op::AppCacheLookup, nanos);
+            (event.layer, event.class) = (layer, Some(Class::Apps));
+        });
+        response_head::line(&mut head, &DAYLIGHT_EVENT, &id.digits());
+        head.extend_from_slice(b"\r\n");
         FastReply::new(head, body)
     }
 
@@ -141,7 +173,7 @@ impl FastReply {
         while let Some(piece) = &mut self.piece {
             let slices = [IoSlice::new(&self.head), IoSlice::new(piece.chunk())];
             let left = if self.head.is_empty() { &slices[1..] } else { &slices };
-            let wrote = ready!(Pin::new(&mut *socket).poll_write_vectored(cx, left))?;
+            let wrote = ready!(socket.poll_send(cx, left))?;
             if wrote == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
@@ -152,7 +184,7 @@ impl FastReply {
                 self.piece = None;
             }
         }
-        Pin::new(socket).poll_flush(cx)
+        socket.poll_flushed(cx)
     }
 }
 

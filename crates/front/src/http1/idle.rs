@@ -3,6 +3,7 @@
 //! fast path costs less than half of one through hyper.
 
 use crate::connection::protocol::{Protocol, ProtocolError};
+use crate::connection::running_tunnel::RunningTunnel;
 use crate::connection::socket::Socket;
 use crate::http1::fast_path::{FastPath, FastReply};
 use http_body::Body;
@@ -25,7 +26,9 @@ enum State<S: HttpService<Incoming>> {
     Busy(Box<Connection<Socket, S>>),
     /// Without hyper, perhaps with a reply of the fast path.
     Idle(Socket, Option<FastReply>),
-    /// In transition between the two other states.
+    /// After a 101.
+    Tunnel(RunningTunnel),
+    /// In transition between the other states.
     Switching,
 }
 
@@ -54,6 +57,29 @@ impl<S: HttpService<Incoming>, F> Http1<S, F> {
     }
 }
 
+impl<S, B, F> Http1<S, F>
+where
+    S: HttpService<Incoming, ResBody = B>,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    B: Body + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    /// hyper has ended. Returns whether it ended with a 101: the socket then belongs to a tunnel.
+    fn begin_tunnel(&mut self) -> bool {
+        let state = self.fast_path.state();
+        let Some(tunnel) = state.take_tunnel() else { return false };
+        let State::Busy(hyper) = std::mem::replace(&mut self.state, State::Switching) else { return false };
+        let Parts { mut io, read_buf, .. } = hyper.into_parts();
+        if io.has_replaced() {
+            // The client sent bytes before it had the 101, and they were checked as a head.
+            return false;
+        }
+        io.take_back(&read_buf);
+        self.state = State::Tunnel(RunningTunnel::begin(tunnel, io, state));
+        true
+    }
+}
+
 /// The next state after an idle time.
 enum Next {
     Hyper,
@@ -76,9 +102,17 @@ where
             State::Idle(socket, _) => State::Busy(Box::new((self.make)(socket))),
             state => state,
         };
-        match &mut self.state {
-            State::Busy(hyper) => Pin::new(hyper).poll(cx).map_err(ProtocolError::from),
-            State::Idle(..) | State::Switching => Poll::Pending,
+        loop {
+            match &mut self.state {
+                State::Busy(hyper) => {
+                    ready!(Pin::new(hyper).poll(cx)).map_err(ProtocolError::from)?;
+                    if !self.begin_tunnel() {
+                        return Poll::Ready(Ok(()));
+                    }
+                }
+                State::Tunnel(tunnel) => return tunnel.poll(cx).map(Ok),
+                State::Idle(..) | State::Switching => return Poll::Pending,
+            }
         }
     }
 

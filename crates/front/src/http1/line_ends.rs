@@ -17,6 +17,7 @@ pub(crate) struct LineEnds {
     /// A part of the head has arrived.
     begun: bool,
     body: Framing,
+    replaced: bool,
 }
 
 /// The part of a message that the next bytes belong to.
@@ -73,6 +74,11 @@ impl LineEnds {
         matches!(self.position, Position::Head)
     }
 
+    /// Whether a byte was replaced.
+    pub(crate) fn has_replaced(&self) -> bool {
+        self.replaced
+    }
+
     /// Skips the remaining bytes of a body or a chunk.
     fn pass(&mut self, left: u64, there: usize) -> usize {
         let taken = usize::try_from(left).map_or(there, |left| left.min(there));
@@ -101,6 +107,7 @@ impl LineEnds {
                 self.ended(line.strip_suffix(b"\r").unwrap_or(&line))
             };
             if told.is_none() {
+                self.replaced = true;
                 bytes[end] = 0;
             }
             return end + 1;
@@ -112,6 +119,7 @@ impl LineEnds {
         if matches!(self.position, Position::Size) {
             self.position = Position::Refused;
         } else {
+            self.replaced = true;
             bytes[lf] = 0;
             self.keep(&bytes[..=lf]);
         }

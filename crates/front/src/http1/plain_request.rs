@@ -23,7 +23,7 @@ pub(super) struct PlainRequest<'a> {
     pub(super) method: Method,
     /// Path and query.
     pub(super) target: &'a str,
-    lines: &'a [Header<'a>],
+    pub(super) lines: &'a [Header<'a>],
     /// The number of `Host` lines.
     pub(super) hosts: usize,
     /// The first `User-Agent`.

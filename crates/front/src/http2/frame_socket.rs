@@ -50,7 +50,7 @@ impl FrameSocket {
             // A larger write is blocked, whose bytes h2 still holds.
             return Poll::Pending;
         }
-        Pin::new(&mut inner.socket).poll_flush(cx)
+        inner.socket.poll_flushed(cx)
     }
 }
 
@@ -60,7 +60,7 @@ impl Inner {
         let mut slices = Vec::with_capacity(from.len() + 1);
         slices.push(IoSlice::new(&self.waiting));
         slices.extend(from.iter().map(|slice| IoSlice::new(slice)));
-        let wrote = Pin::new(&mut self.socket).poll_write_vectored(cx, &slices);
+        let wrote = self.socket.poll_send(cx, &slices);
         self.blocked = wrote.is_pending();
         let wrote = ready!(wrote)?;
         if wrote == 0 {

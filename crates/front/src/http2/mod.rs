@@ -21,6 +21,7 @@ use crate::exchange::exchange;
 use crate::limits::Limits;
 use crate::listen::core_context::CoreContext;
 use crate::pages::PageSearch;
+use crate::request::interim::InterimQueue;
 use crate::request::upload::Upload;
 use frame_socket::FrameSocket;
 use h2::server::{Builder, Handshake, SendResponse};
@@ -163,6 +164,7 @@ impl Http2 {
                 }
             }
             Poll::Pending => {
+                let interims = state.interims.take();
                 let slot = match slot.map_or_else(|| slots.take(), Ok) {
                     Ok(slot) => slot,
                     Err(full) => {
@@ -176,6 +178,9 @@ impl Http2 {
                         Poll::Pending => {
                             if requested.take_if(|requested| requested.load(Relaxed)).is_some() {
                                 send_continue(&mut respond);
+                            }
+                            if let Some(queue) = &interims {
+                                send_interims(queue, &mut respond);
                             }
                             // A client that resets the stream no longer wants the reply, so the exchange is dropped at
                             // its current await.
@@ -200,6 +205,16 @@ fn send_continue(respond: &mut SendResponse<Chunk>) {
     *send_continue.status_mut() = StatusCode::CONTINUE;
     // Fails if the client has reset the stream, which is handled elsewhere.
     let _ = respond.send_informational(send_continue);
+}
+
+/// Sends the interim responses that wait. One that HTTP/2 forbids is left out.
+fn send_interims(queue: &InterimQueue, respond: &mut SendResponse<Chunk>) {
+    while let Some((status, headers)) = queue.next() {
+        let mut interim = Response::new(());
+        (*interim.status_mut(), *interim.headers_mut()) = (status, headers);
+        let _ = respond.send_informational(interim);
+    }
+    queue.written();
 }
 
 /// Adds the `Host` header for `:authority`, for code that reads headers.

@@ -11,7 +11,7 @@ use crate::date;
 use h2::server::SendResponse;
 use h2::{Reason as Code, SendStream};
 use http::response::Parts;
-use http::{Response, header};
+use http::{HeaderMap, Response, header};
 use http_body::Body as _;
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -111,7 +111,10 @@ async fn piece_by_piece(
             polled
         });
         let piece = match next.await {
-            Some(Some(Ok(frame))) => frame.into_data().ok(),
+            Some(Some(Ok(frame))) => match frame.into_data() {
+                Ok(piece) => Some(piece),
+                Err(frame) => return end_with(frame.into_trailers().unwrap_or_default(), &delivery, &sending, &state),
+            },
             Some(Some(Err(_))) => {
                 sending.borrow_mut().send_reset(Code::INTERNAL_ERROR);
                 None
@@ -128,5 +131,18 @@ async fn piece_by_piece(
         if last {
             return;
         }
+    }
+}
+
+/// Ends a body with its trailers.
+fn end_with(
+    trailers: HeaderMap,
+    delivery: &Rc<Delivery>,
+    sending: &Rc<RefCell<SendStream<Chunk>>>,
+    state: &ConnectionState,
+) {
+    match sending.borrow_mut().send_trailers(trailers) {
+        Ok(()) => delivery.hold_head(),
+        Err(_) => state.abort_reply(delivery, None),
     }
 }

@@ -1,6 +1,7 @@
-//! Accepts connections on every core from one socket, serves them, and finishes when the server stops.
+//! Accepts connections on every core from the sockets of all sites, serves them, and finishes when the server stops.
 
 pub(crate) mod core_context;
+pub(crate) mod free_port;
 pub(crate) mod listener;
 pub(crate) mod reserved_connections;
 pub(crate) mod runtime_work;
@@ -22,6 +23,7 @@ use core_context::CoreContext;
 use listener::Listener;
 use reserved_connections::ReservedConnections;
 use std::cell::Cell;
+use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
@@ -58,26 +60,35 @@ pub struct Options {
     pub limits: Limits,
     /// The proxies that are trusted.
     pub proxies: Proxies,
-    /// TLS on every connection; `None`: on none.
-    pub tls: Option<Arc<Tls>>,
     /// How long requests in progress may take after [`Stop::now`].
     pub shutdown_timeout: Duration,
     /// Whether the kernel sends large files where it can. Otherwise buffers are used.
     pub sendfile: bool,
 }
 
-/// Serves until `stop`, then finishes the requests in progress. Blocks the calling thread.
-pub fn run(
-    listener: Listener,
-    options: Options,
-    handler: Arc<dyn Handler>,
-    recorder: Arc<Recorder>,
-    stop: Stop,
-) -> Result<(), Error> {
+/// Addresses that are served together, by one handler.
+pub struct Site {
+    /// Where it listens.
+    pub listener: Listener,
+    /// Answers its requests.
+    pub handler: Arc<dyn Handler>,
+    /// TLS on every connection; `None`: on none.
+    pub tls: Option<Arc<Tls>>,
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Site").field("listener", &self.listener).field("tls", &self.tls).finish_non_exhaustive()
+    }
+}
+
+/// Serves `sites` until `stop`, then finishes the requests in progress. Blocks the calling thread. Every core serves all of
+/// them, and the limits are for all of them together.
+pub fn run(sites: Vec<Site>, options: Options, recorder: Arc<Recorder>, stop: Stop) -> Result<(), Error> {
     let limits = Arc::new(options.limits);
     let connections = Bound::new(BoundName::Connections, "", limits.connections);
     recorder.register(connections.clone());
-    let (proxies, tls) = (Arc::new(options.proxies), options.tls);
+    let proxies = Arc::new(options.proxies);
     let clients = ClientConnections::new(limits.client_connections);
     recorder.register(clients.bound().clone());
     let cores = options.cores.max(1);
@@ -88,34 +99,36 @@ pub fn run(
     let buffers = BufferPool::new(limits.file_buffers);
     recorder.register(buffers.bound());
     let file_access = FileAccess { buffers, threads, sendfile: options.sendfile };
-    let sockets = (0..cores).map(|_| listener.try_clone()).collect::<Result<Vec<_>, _>>()?;
-    // Only the cores hold the socket from here, so connecting fails as soon as they have stopped.
-    drop(listener);
+    let on_core = |site: &Site| {
+        let core = CoreContext {
+            builder: builder(&limits),
+            handler: site.handler.clone(),
+            limits: limits.clone(),
+            recorder: recorder.clone(),
+            file_access: file_access.clone(),
+            connections: connections.clone(),
+            clients: clients.clone(),
+            proxies: proxies.clone(),
+            tls: site.tls.clone(),
+            idle_grace: Cell::new(None),
+            stopping: Notify::new(),
+            open: Cell::new(0),
+            emptied: Notify::new(),
+        };
+        Ok((core, site.listener.try_clone()?))
+    };
+    let on_cores = (0..cores).map(|_| sites.iter().map(on_core).collect()).collect::<Result<Vec<Vec<_>>, _>>()?;
+    // Only the cores hold the sockets from here, so connecting fails as soon as they have stopped.
+    drop(sites);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(cores);
-        for (number, sockets) in sockets.into_iter().enumerate() {
-            let core = CoreContext {
-                builder: builder(&limits),
-                handler: handler.clone(),
-                limits: limits.clone(),
-                recorder: recorder.clone(),
-                file_access: file_access.clone(),
-                connections: connections.clone(),
-                clients: clients.clone(),
-                proxies: proxies.clone(),
-                tls: tls.clone(),
-                idle_grace: Cell::new(None),
-                stopping: Notify::new(),
-                open: Cell::new(0),
-                emptied: Notify::new(),
-            };
+        for (number, sites) in on_cores.into_iter().enumerate() {
             let (stop, name) = (&stop, format!("core-{number}"));
             let heart = recorder.loop_monitor(&name);
             let (reserved, core_threads) = (reserved.clone(), core_threads.clone());
             let work = move || {
                 let runtime = runtime(file_threads, &core_threads)?;
-                serve(core, sockets, &reserved, heart, stop, options.shutdown_timeout, runtime)
-                    .inspect_err(|_| stop.now())
+                serve(sites, &reserved, heart, stop, options.shutdown_timeout, runtime).inspect_err(|_| stop.now())
             };
             threads.push(Thread::new().name(name).spawn_scoped(scope, work).inspect_err(|_| stop.now()));
         }
@@ -137,24 +150,31 @@ fn runtime(file_threads: usize, pool: &PoolThreads) -> io::Result<LocalRuntime> 
 
 /// One core: accepts until the server stops, then finishes.
 fn serve(
-    core: CoreContext,
-    sockets: Listener,
+    sites: Vec<(CoreContext, Listener)>,
     reserved: &ReservedConnections,
     heart: Arc<LoopMonitor>,
     stop: &Stop,
     shutdown_timeout: Duration,
     runtime: LocalRuntime,
 ) -> io::Result<()> {
-    let core = Rc::new(core);
     let served = runtime.block_on(async {
-        let listening = sockets.sockets().map(|socket| TcpListener::from_std(socket.try_clone()?));
-        let listening = listening.collect::<io::Result<Vec<_>>>()?;
-        // `accept` drops its sockets when it returns, so new clients are refused while open requests are finished.
-        drop(sockets);
+        let mut listening = Vec::new();
+        for (core, listener) in sites {
+            let core = Rc::new(core);
+            for socket in listener.sockets() {
+                listening.push((core.clone(), TcpListener::from_std(socket.try_clone()?)?));
+            }
+        }
+        let mut cores: Vec<_> = listening.iter().map(|(core, _)| core.clone()).collect();
+        cores.dedup_by(|one, other| Rc::ptr_eq(one, other));
         tokio::task::spawn_local(heartbeat(heart));
-        core.idle_grace.set(Some(timed(|| accept(&core, reserved, listening, stop)).await));
-        core.stopping.notify_waiters();
-        finish(&core, shutdown_timeout).await;
+        // `accept` drops its sockets when it returns, so new clients are refused while open requests are finished.
+        let idle_grace = timed(|| accept(listening, reserved, stop)).await;
+        for core in &cores {
+            core.idle_grace.set(Some(idle_grace));
+            core.stopping.notify_waiters();
+        }
+        finish(&cores, shutdown_timeout).await;
         Ok(())
     });
     // Connections that are still open are closed here, which releases their events.
@@ -163,12 +183,7 @@ fn serve(
 }
 
 /// Accepts until the server stops. Returns how long idle connections may stay.
-async fn accept(
-    core: &Rc<CoreContext>,
-    reserved: &ReservedConnections,
-    sockets: Vec<TcpListener>,
-    stop: &Stop,
-) -> Duration {
+async fn accept(sockets: Vec<(Rc<CoreContext>, TcpListener)>, reserved: &ReservedConnections, stop: &Stop) -> Duration {
     let mut asked = pin!(stop.asked());
     let mut turn = 0_usize;
     loop {
@@ -177,10 +192,10 @@ async fn accept(
         let accepted = poll_fn(|cx| match asked.as_mut().poll(cx) {
             Poll::Ready(idle_grace) => Poll::Ready(Err(idle_grace)),
             Poll::Pending => {
-                let (before, after) = sockets.split_at(turn % sockets.len());
+                let (before, after) = sockets.split_at(turn % sockets.len().max(1));
                 let mut all = after.iter().chain(before);
-                let accepted = all.find_map(|socket| match socket.poll_accept(cx) {
-                    Poll::Ready(accepted) => Some(accepted),
+                let accepted = all.find_map(|(core, socket)| match socket.poll_accept(cx) {
+                    Poll::Ready(accepted) => Some(accepted.map(|(stream, peer)| (core, stream, peer))),
                     Poll::Pending => None,
                 });
                 accepted.map_or(Poll::Pending, |accepted| Poll::Ready(Ok(accepted)))
@@ -188,7 +203,7 @@ async fn accept(
         });
         match accepted.await {
             Err(idle_grace) => return idle_grace,
-            Ok(Ok((stream, peer))) => {
+            Ok(Ok((core, stream, peer))) => {
                 core.recorder.count(Counter::Connections);
                 let client = peer.ip().to_canonical();
                 match (core.connections.enter(), core.enter(client)) {
@@ -239,10 +254,12 @@ impl Drop for ConnectionSlot {
     }
 }
 
-async fn finish(core: &CoreContext, shutdown_timeout: Duration) {
+async fn finish(cores: &[Rc<CoreContext>], shutdown_timeout: Duration) {
     let _ = timeout(shutdown_timeout, async {
-        while core.open.get() > 0 {
-            core.emptied.notified().await;
+        for core in cores {
+            while core.open.get() > 0 {
+                core.emptied.notified().await;
+            }
         }
     })
     .await;

@@ -8,18 +8,17 @@ mod admission;
 pub(crate) mod browser;
 mod compressor;
 mod doorkeeper;
-mod kernel_copy;
 mod page;
 mod page_cache;
 
-use crate::reply::{Body, Reply, UnchangedDates};
+use crate::body::kernel_copy::KernelCopies;
+use crate::reply::{Body, Reply};
 use crate::request::Request;
 use accept_encoding::takes_gzip;
 use browser::opens_pages;
 use bytes::Bytes;
 use compressor::Compressor;
 use http::{HeaderMap, StatusCode};
-use kernel_copy::KernelCopies;
 use page::Page;
 use page_cache::{PageCache, PageKeyRef};
 use std::borrow::Cow;
@@ -98,7 +97,7 @@ impl Pages {
         let found = Arc::new(PageCache::new("found", found, found / 2, recorder));
         let compressor = Compressor::start(found.clone(), compressions, recorder.clone());
         let missing = PageCache::new("missing", missing, 0, recorder);
-        Self { hooks, found, missing, compressor, copies: KernelCopies::new(files, recorder) }
+        Self { hooks, found, missing, compressor, copies: KernelCopies::new("", files, recorder) }
     }
 
     /// The page for `request`, if there is one whose stamp holds, and when it was found. The head ended at `head_end` and
@@ -124,7 +123,7 @@ impl Pages {
         let representation = page.representation(|| takes_gzip(request));
         let (headers, body) = (representation.headers.clone(), Body::Bytes(representation.body.clone()));
         let (status, ranges) = (page.status, page.ranges.clone());
-        let reply = Reply { status, headers, body, ranges, phrase: None, unchanged: UnchangedDates::NotBefore };
+        let reply = Reply { headers, body, ranges, ..Reply::new(status) };
         Some((reply, found))
     }
 

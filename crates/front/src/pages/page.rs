@@ -1,7 +1,7 @@
 //! One page: its representations, and the facts that an event needs.
 
 use super::Validity;
-use super::kernel_copy::KernelCopy;
+use crate::body::kernel_copy::KernelCopy;
 use crate::conditional;
 use crate::http1::response_head;
 use crate::reply::Body;

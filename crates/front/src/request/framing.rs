@@ -14,6 +14,9 @@ pub(crate) fn refusal(head: &Parts) -> Option<(StatusCode, &'static str)> {
     if (hosts.next().is_none() && head.version == Version::HTTP_11) || hosts.next().is_some() {
         return Some((StatusCode::BAD_REQUEST, "a request has exactly one `Host`\n"));
     }
+    if has_credentials(head) {
+        return Some((StatusCode::BAD_REQUEST, "the host of a URL contains no credentials\n"));
+    }
     let mut codings = head.headers.get_all(header::TRANSFER_ENCODING).iter();
     // RFC 9112, 6.1: `chunked`, once. Clients do not compress uploads in transfer.
     match (codings.next(), codings.next()) {
@@ -21,6 +24,11 @@ pub(crate) fn refusal(head: &Parts) -> Option<(StatusCode, &'static str)> {
         (Some(coding), None) if coding.as_bytes().eq_ignore_ascii_case(b"chunked") => None,
         _ => Some((StatusCode::NOT_IMPLEMENTED, "the only supported `Transfer-Encoding` is one `chunked`\n")),
     }
+}
+
+/// Whether the host of the URL is preceded by a user (RFC 9110, 4.2.4).
+fn has_credentials(head: &Parts) -> bool {
+    head.uri.authority().is_some_and(|name| name.as_str().contains('@'))
 }
 
 /// For HTTP/2. h2 refuses connection headers and invalid names; the other rules of RFC 9113, 8.3.1 are here.
@@ -33,7 +41,7 @@ fn refusal_http2(head: &Parts) -> Option<(StatusCode, &'static str)> {
     if second.is_some() || host.is_some_and(differ) || (host.is_none() && authority.is_none()) {
         return Some((StatusCode::BAD_REQUEST, "a request has one `:authority`, or one `Host`\n"));
     }
-    if authority.is_some_and(|name| name.as_str().contains('@')) {
+    if has_credentials(head) {
         return Some((StatusCode::BAD_REQUEST, "`:authority` contains no credentials\n"));
     }
     let path = head.uri.path();
@@ -62,6 +70,8 @@ mod tests {
         assert_eq!(refused(&[], Version::HTTP_11), Some(400));
         assert_eq!(refused(&[("host", "a"), ("host", "a")], Version::HTTP_11), Some(400));
         assert_eq!(refused(&[], Version::HTTP_10), None);
+        let of_user = Request::builder().uri("http://user@a/").header("host", "a").body(()).unwrap().into_parts().0;
+        assert!(refusal(&of_user).is_some());
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! A request.
 
 pub(crate) mod framing;
+pub(crate) mod interim;
+pub(crate) mod one_form;
 pub(crate) mod trace;
 pub(crate) mod upload;
 
 use http::uri::PathAndQuery;
-use http::{HeaderMap, Method, Uri, header};
+use http::{HeaderMap, Method, Uri, Version, header};
+use interim::Interim;
 use std::net::{IpAddr, SocketAddr};
 use upload::Upload;
 
@@ -35,8 +38,12 @@ pub struct Request {
     pub ends: Option<SocketEnds>,
     /// Whether the connection is encrypted here.
     pub tls: bool,
+    /// The version of HTTP. A client of HTTP/1.0 cannot tell a part of a body of unknown length from the whole.
+    pub version: Version,
     /// The body.
     pub upload: Upload,
+    /// Sends interim responses (1xx) before the reply.
+    pub interim: Interim,
     pub(crate) uri: Uri,
 }
 
@@ -51,7 +58,9 @@ impl Request {
             peer: client,
             ends: None,
             tls: false,
+            version: Version::HTTP_11,
             upload: Upload::default(),
+            interim: Interim::default(),
             uri,
         }
     }
@@ -59,7 +68,12 @@ impl Request {
     /// The host that the client named, as sent: `:authority`, the host of an absolute URL, or `Host`.
     pub fn host(&self) -> Option<&str> {
         let named = || self.headers.get(header::HOST)?.to_str().ok();
-        self.uri.authority().map(http::uri::Authority::as_str).or_else(named)
+        self.url_host().or_else(named)
+    }
+
+    /// The host of an absolute URL, or `:authority`.
+    pub(crate) fn url_host(&self) -> Option<&str> {
+        self.uri.authority().map(http::uri::Authority::as_str)
     }
 
     /// The path as sent, still percent-encoded. Empty for `CONNECT`, and `*` for `OPTIONS *`.
@@ -68,7 +82,7 @@ impl Request {
     }
 
     /// Path and query as sent, shared. `None` for `CONNECT`.
-    pub(crate) fn target(&self) -> Option<PathAndQuery> {
+    pub fn target(&self) -> Option<PathAndQuery> {
         self.uri.path_and_query().cloned()
     }
 

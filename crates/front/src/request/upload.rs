@@ -63,6 +63,9 @@ pub(crate) type UnreadBody = Arc<Mutex<Option<UploadSource>>>;
 ///
 /// With `Expect: 100-continue`, the client gets the 100 when the body is first read. If a handler answers without
 /// reading the body, the client need not send it.
+///
+/// It may be taken out of its request, and read elsewhere while the handler works. On HTTP/1 it ends with the reply: an upload that is
+/// then still held, and not read to its end, ends the connection.
 #[derive(Debug, Default)]
 pub struct Upload {
     source: UploadSource,
@@ -76,6 +79,7 @@ pub struct Upload {
     progress: Option<Arc<AtomicU64>>,
     /// The whole body, after [`Upload::hold`].
     held: Option<Bytes>,
+    trailers: Option<HeaderMap>,
 }
 
 /// Whether the handler has started to read the body. For HTTP/2, where h2 does not send the 100 by itself.
@@ -154,6 +158,7 @@ impl Upload {
             requested: None,
             progress: None,
             held: None,
+            trailers: None,
         }
     }
 
@@ -178,6 +183,11 @@ impl Upload {
     /// The declared length; `None` for a chunked body.
     pub fn declared(&self) -> Option<u64> {
         self.declared
+    }
+
+    /// The trailers, after the last chunk. `None`: there were none.
+    pub fn trailers(&mut self) -> Option<HeaderMap> {
+        self.trailers.take()
     }
 
     /// Whether there is no body at all.
@@ -206,7 +216,7 @@ impl Upload {
             }
             from => {
                 let receiving = event.running(Op::BodyReceive);
-                let piece = receive(from, self.pace.idle).await;
+                let piece = receive(from, &mut self.trailers, self.pace.idle).await;
                 let waited = receiving.end();
                 match piece {
                     Some(Ok(bytes)) => {
@@ -217,6 +227,8 @@ impl Upload {
                     Some(Err(error)) => Err(error),
                     None => {
                         self.source = UploadSource::None;
+                        // Nothing of it is unread, even while it is held.
+                        self.unread = None;
                         return None;
                     }
                 }
@@ -286,22 +298,34 @@ impl Drop for Upload {
     }
 }
 
-/// The next bytes. Trailers are skipped.
-async fn receive(from: &mut UploadSource, idle: Duration) -> Option<Result<Bytes, UploadError>> {
+/// The next bytes. Trailers after the last are kept.
+async fn receive(
+    from: &mut UploadSource,
+    trailers: &mut Option<HeaderMap>,
+    idle: Duration,
+) -> Option<Result<Bytes, UploadError>> {
     loop {
         let piece = timeout(idle, async {
             match from {
                 UploadSource::Http1(incoming) => {
-                    let frame = incoming.frame().await?;
-                    Some(frame.map(|frame| frame.into_data().ok()).map_err(|_| UploadError::Short))
+                    let frame = incoming.frame().await?.map_err(|_| UploadError::Short);
+                    Some(frame.map(|frame| frame.into_data().map_err(|frame| frame.into_trailers().ok())))
                 }
-                UploadSource::Http2(stream) => {
-                    let data = poll_fn(|cx| stream.poll_data(cx)).await?;
-                    // Grants the client the same number of bytes again. This fails after the end of the stream, which
-                    // is harmless.
-                    let _ = data.as_ref().map(|data| stream.flow_control().release_capacity(data.len()));
-                    Some(data.map(Some).map_err(|_| UploadError::Short))
-                }
+                UploadSource::Http2(stream) => match poll_fn(|cx| stream.poll_data(cx)).await {
+                    Some(data) => {
+                        // Grants the client the same number of bytes again. This fails after the end of the stream, which
+                        // is harmless.
+                        let _ = data.as_ref().map(|data| stream.flow_control().release_capacity(data.len()));
+                        Some(data.map(Ok).map_err(|_| UploadError::Short))
+                    }
+                    None => {
+                        match poll_fn(|cx| stream.poll_trailers(cx)).await {
+                            Ok(last) => *trailers = last,
+                            Err(_) => return Some(Err(UploadError::Short)),
+                        }
+                        None
+                    }
+                },
                 UploadSource::None | UploadSource::Whole(_) => None,
             }
         });
@@ -309,8 +333,8 @@ async fn receive(from: &mut UploadSource, idle: Duration) -> Option<Result<Bytes
             Err(_) => return Some(Err(UploadError::TooSlow)),
             Ok(None) => return None,
             Ok(Some(Err(error))) => return Some(Err(error)),
-            Ok(Some(Ok(Some(bytes)))) => return Some(Ok(bytes)),
-            Ok(Some(Ok(None))) => {}
+            Ok(Some(Ok(Ok(bytes)))) => return Some(Ok(bytes)),
+            Ok(Some(Ok(Err(last)))) => *trailers = last,
         }
     }
 }

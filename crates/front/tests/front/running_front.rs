@@ -1,8 +1,8 @@
 //! A running front, and clients that send raw bytes to it.
 
 use front::{
-    Answering, Body, ClientFrom, Handler, Limits, Listener, Options, Proxies, Ranges, Reply, Request, Rope, Stop,
-    UploadError,
+    Answering, Body, ClientFrom, Handler, Limits, Listener, Options, Proxies, Ranges, Reply, Request, Rope, Site, Stop,
+    Tls, UploadError,
 };
 use http::{HeaderValue, StatusCode, header};
 use std::collections::BTreeMap;
@@ -43,10 +43,10 @@ pub(crate) struct Front {
     serving: Option<JoinHandle<()>>,
 }
 
-/// The options of most tests: two cores, and no proxy and no TLS.
+/// The options of most tests: two cores, and no proxy.
 pub(crate) fn options(limits: Limits) -> Options {
     let proxies = Proxies::default();
-    Options { cores: 2, file_threads: 4, limits, proxies, tls: None, shutdown_timeout: HANGS, sendfile: true }
+    Options { cores: 2, file_threads: 4, limits, proxies, shutdown_timeout: HANGS, sendfile: true }
 }
 
 impl Front {
@@ -65,14 +65,24 @@ impl Front {
     }
 
     pub(crate) fn with(options: Options) -> Self {
+        Self::of(options, None, Arc::new(TestHandler))
+    }
+
+    /// With TLS, if there is a certificate, and with this handler.
+    pub(crate) fn of(options: Options, tls: Option<Arc<Tls>>, handler: Arc<dyn Handler>) -> Self {
+        let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
+        Self::serving(vec![Site { listener, handler, tls }], options)
+    }
+
+    /// With these sites; `address` is that of the first.
+    pub(crate) fn serving(sites: Vec<Site>, options: Options) -> Self {
         let (pass, events) = channel();
         let records = RecorderOptions { shards: 2, ..RecorderOptions::of(Clock::default()) };
         let recorder = Recorder::start(records, vec![Box::new(EventSender(pass))]);
-        let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
-        let (address, stop) = (listener.local_addr().unwrap(), Stop::default());
+        let (address, stop) = (sites[0].listener.local_addr().unwrap(), Stop::default());
         let serving = {
             let (recorder, stop) = (recorder.clone(), stop.clone());
-            std::thread::spawn(move || front::run(listener, options, Arc::new(TestHandler), recorder, stop).unwrap())
+            std::thread::spawn(move || front::run(sites, options, recorder, stop).unwrap())
         };
         Self { address, recorder, stop, events: Mutex::new(events), serving: Some(serving) }
     }

@@ -1,7 +1,7 @@
 //! The front with TLS, with certificates of its own.
 
-use crate::running_front::{BIG, Client, Front, options};
-use front::{Limits, Options, Tls};
+use crate::running_front::{BIG, Front, TestHandler, options};
+use front::{Limits, Tls};
 use std::io::{Read, Write};
 use std::process::Command;
 use std::sync::Arc;
@@ -39,13 +39,18 @@ impl Certificate {
 }
 
 pub(crate) fn serve(tls: &Arc<Tls>, limits: Limits) -> Front {
-    Front::with(Options { tls: Some(tls.clone()), ..options(limits) })
+    Front::of(options(limits), Some(tls.clone()), Arc::new(TestHandler))
 }
 
-type Secured = StreamOwned<ClientConnection, std::net::TcpStream>;
+pub(crate) type Secured = StreamOwned<ClientConnection, std::net::TcpStream>;
 
 /// A client that trusts this certificate, and no other.
 fn client(front: &Front, knows: &Certificate) -> Secured {
+    encrypted(knows, front.client().stream)
+}
+
+/// The same over any connection.
+pub(crate) fn encrypted(knows: &Certificate, stream: std::net::TcpStream) -> Secured {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(&knows.certificate).unwrap()).unwrap();
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -54,7 +59,6 @@ fn client(front: &Front, knows: &Certificate) -> Secured {
         .with_root_certificates(roots)
         .with_no_client_auth();
     let connection = ClientConnection::new(Arc::new(config), "127.0.0.1".try_into().unwrap()).unwrap();
-    let Client { stream, .. } = front.client();
     StreamOwned::new(connection, stream)
 }
 

@@ -20,10 +20,13 @@ impl Is {
 /// Words of other programs, each with the word that questions use.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("agent", "client_product"),
+    ("app", "repository"),
+    ("application", "repository"),
     ("artifact", "package"),
     ("average", "mean"),
     ("avg", "mean"),
     ("bytes", "bytes_out"),
+    ("cache_status", "app_cache"),
     ("gem", "package"),
     ("group_by", "by"),
     ("group", "by"),
@@ -36,6 +39,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("name", "package"),
     ("repo", "repository"),
     ("since", "from"),
+    ("slot_wait_ms", "app_wait_ms"),
     ("sort", "order"),
     ("time", "at"),
     ("total", "sum"),

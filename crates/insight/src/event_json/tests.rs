@@ -4,8 +4,8 @@ use super::*;
 use crate::block::Block;
 use crate::row::{RepositoryFacts, Row};
 use telemetry::{
-    Arrival, Because, Class, Event, Layer, MemberRecord, MemberSaid, Millis, More, Op, Outcome, Tally, Tick, Trace,
-    UpstreamUse,
+    AppUse, Arrival, Because, Class, Event, Layer, MemberRecord, MemberSaid, Millis, More, Op, Outcome, Tally, Tick,
+    Trace, UpstreamUse,
 };
 
 /// An event with a value in every part. All times are whole microseconds.
@@ -38,6 +38,13 @@ fn full(because: Because) -> Event {
         queued_outside: 8_000,
         trace: Some(trace),
         upstream: Some(upstream),
+        app: Some(Box::new(AppUse {
+            lane: "/reports/**".into(),
+            backend: "http://127.0.0.1:3000".into(),
+            cache: "fwd=miss",
+            ahead: 2,
+            server_timing: "db;dur=5".into(),
+        })),
         beside: vec![(Op::TlsHandshake, Tally { count: 1, vain: 0, nanos: 1000 })],
         ..More::default()
     }));
@@ -73,6 +80,19 @@ fn a_sampled_event_has_the_same_keys_with_operations_in_the_keys_of_their_column
         object.as_object_mut().unwrap().retain(|key, _| !gone.contains(&key.as_str()));
     }
     assert_eq!(found, before);
+}
+
+#[test]
+fn a_hit_of_an_application_and_a_request_whose_body_took_long_read_as_before() {
+    let mut hit = *Event::request(Millis(1_793_534_400_000), Tick(0));
+    (hit.layer, hit.because) = (Layer::AppCache, Because::Sample);
+    let mut passed = full(Because::Slow);
+    passed.add(Op::AppBody, 3_000_000);
+    let before = passed.json();
+    let events = [hit, passed];
+    let found = |event: &Event| find(&kept(&events), event.id).unwrap().unwrap();
+    assert_eq!(found(&events[0])["app"], json!({ "cache": "hit" }));
+    assert_eq!(found(&events[1]), before);
 }
 
 #[test]

@@ -53,6 +53,8 @@ macro_rules! bounds {
 // - `flights.abandoned`: a rejected download is cancelled, and the next request for the file starts it again.
 // - `rollups.keys`: events beyond it are counted in sum.
 // - `tail.queue` holds what a listener reads within a moment. A slower one is told what it lost.
+// - `app.connections`: each backend has at most as many as the application has slots, and idle ones are closed after seconds.
+// - `app.streams`: each of them is a connection of a client, which `server.max_connections` limits.
 // - `last_uses`, `requests.paths` and `log.lines` are summaries and queues whose loss is counted and costs no request anything.
 bounds! {
     Connections "connections" Connections ["server.max_connections"] "Open client connections, and on HTTP/2 the streams in progress beyond one for each connection";
@@ -86,6 +88,11 @@ bounds! {
     WorkThreads "work.threads" Jobs ["server.workers"] "Jobs that render, hash or read packages, waiting or running";
     Folders "folders" Bytes ["server.folders_bytes"] "File names of folders in which a requested file was missing";
     Merging "merging" Bytes ["server.merging_bytes"] "Members' documents that are being merged for groups, and lists of folders that are being made or sent";
+    AppSlots "app.slots" Requests ["app.slots"] "Requests that an application, or one of its lanes, works on; others wait";
+    AppConnections "app.connections" Connections [] "Open connections to a backend of an application, idle ones too";
+    AppStreams "app.streams" Connections [] "Open WebSockets and event streams of an application; they hold no slot";
+    AppSpool "app.spool" Bytes ["app.spool_bytes"] "Uploads and responses of an application that wait in anonymous files for their reader";
+    AppCache "app.cache" Bytes ["app.cache_bytes"] "Stored responses of an application in memory";
     OpenFiles "files.open" Files ["server.open_files"] "Files that are kept open for the next request";
     FileThreads "file.threads" Reads ["server.file_threads"] "Reads of files for responses; only reads that need a thread wait";
     FileBuffers "file.buffers" Buffers ["server.file_buffers"] "Buffers of 64 KiB for files in responses";

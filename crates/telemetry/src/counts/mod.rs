@@ -1,18 +1,20 @@
 //! Exact counts of events, by outcome, reason, layer, status class and op.
 
+pub(crate) mod apps;
 pub(crate) mod repository_counts;
 pub(crate) mod repository_times;
 pub(crate) mod request_counts;
 pub(crate) mod upstream_calls;
 mod upstream_waits;
 
+use crate::counts::apps::Apps;
 use crate::counts::repository_counts::{FormatOf, Repositories, RepositoryIndex};
 use crate::counts::repository_times::RepositoryTimes;
 use crate::counts::request_counts::{RequestKind, Requests, Route};
 use crate::counts::upstream_waits::UpstreamWaits;
 use crate::histogram::durations::Durations;
 use crate::recorder::glance::{Figures, Glance};
-use crate::{Event, Histogram, Kind, Layer, Op, Outcome, Reason, Tally};
+use crate::{Class, Event, Histogram, Kind, Layer, Op, Outcome, Reason, Tally};
 
 crate::closed_list! {
     /// Things that are counted and have no event of their own.
@@ -60,6 +62,7 @@ pub(crate) struct Counts {
     pub(crate) repositories: Repositories,
     pub(crate) repository_times: RepositoryTimes,
     pub(crate) upstream_waits: UpstreamWaits,
+    pub(crate) apps: Apps,
     pub(crate) ops: Vec<Durations>,
     /// The runs of each op that changed nothing.
     pub(crate) vain: Vec<u64>,
@@ -79,6 +82,7 @@ impl Default for Counts {
             repositories: Repositories::default(),
             repository_times: RepositoryTimes::default(),
             upstream_waits: UpstreamWaits::default(),
+            apps: Apps::default(),
             ops: vec![Durations::default(); Op::COUNT],
             vain: vec![0; Op::COUNT],
             durations: vec![Durations::default(); Layer::COUNT],
@@ -144,6 +148,9 @@ impl Counts {
     fn add_request(&mut self, event: &Glance<'_>, index: RepositoryIndex) {
         let figures = event.figures;
         let layer = figures.layer as usize;
+        let for_app = event.is_for_app();
+        // An application may have the name of a repository.
+        let index = if for_app { RepositoryIndex::NONE } else { index };
         let format = self.repositories.format(index);
         let kind = RequestKind {
             format,
@@ -151,13 +158,16 @@ impl Counts {
             protocol: figures.protocol,
             status: figures.status,
             method: figures.method,
-            route: Route::of(format, figures.class),
+            route: Route::of(format, if for_app { Some(Class::Apps) } else { figures.class }),
         };
         self.received_bytes[layer] += figures.bytes_in;
         self.sent_bytes[layer] += figures.bytes_out;
         let limit = self.durations[layer].record(figures.duration);
         self.requests.add(kind, limit, figures.duration, figures.bytes_in, figures.bytes_out);
         self.upstream_waits.add(event);
+        if for_app && !event.repository.is_empty() {
+            self.apps.add(event);
+        }
         if figures.status != 0 {
             self.first_bytes[layer].record(figures.first_byte);
         }
@@ -187,6 +197,7 @@ impl Counts {
         self.repositories.merge(&other.repositories);
         self.repository_times.merge(&other.repository_times, &mut self.repositories);
         self.upstream_waits.merge(&other.upstream_waits);
+        self.apps.merge(&other.apps);
         merge_each(&mut self.ops, &other.ops);
         add_each(&mut self.vain, &other.vain);
         merge_each(&mut self.durations, &other.durations);

@@ -39,6 +39,8 @@ pub(crate) enum Route {
     Ready,
     /// Paths of repositories.
     Repository,
+    /// Paths of applications in front of which the server stands.
+    App,
 }
 
 impl Route {
@@ -47,6 +49,7 @@ impl Route {
         match class {
             _ if !format.is_empty() => Route::Repository,
             None => Route::Other,
+            Some(Class::Apps) => Route::App,
             Some(Class::Admin) => Route::Api,
             Some(Class::Health) => Route::Ready,
             Some(_) => Route::Repository,
@@ -60,6 +63,7 @@ impl Route {
             Route::Api => "/api/v1/{call}",
             Route::Ready => "/health/ready",
             Route::Repository => "/repository/{name}/{path}",
+            Route::App => "(application)",
         }
     }
 }
@@ -215,5 +219,6 @@ mod tests {
         assert_eq!(Route::of("gem", Some(Class::Downloads)), Route::Repository);
         assert_eq!(Route::of("", Some(Class::Downloads)), Route::Repository);
         assert_eq!([Route::of("", Some(Class::Admin)), Route::of("", None)], [Route::Api, Route::Other]);
+        assert_eq!(Route::of("", Some(Class::Apps)), Route::App);
     }
 }

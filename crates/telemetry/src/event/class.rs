@@ -29,5 +29,6 @@ classes! {
     Accounts "accounts" "requests about accounts and owners" "Keys that clients make, and who owns a gem.";
     Forms "forms" "forms" "A small body that is still arriving: a form, a hook, or a call of the API. Its request takes a place in another class afterwards, so a slow client occupies no place there. Each rejection ended the slowest one.";
     Hooks "hooks" "hooks" "Hooks that upstreams changed, whose bodies have arrived.";
+    Apps "apps" "requests for the application" "A request for an application in front of which the server stands. Its lanes limit them.";
     Health "health" "probes" "Readiness probes.";
 }

@@ -55,6 +55,7 @@ pub(crate) fn write(event: &Event, lines: &mut Vec<u8>) -> io::Result<()> {
     if let Some(part) = &event.more {
         more(&mut object, part)?;
     }
+    app(&mut object, event)?;
     object.key("weight").number(event.weight.into());
     object.text("kept_because", event.because.as_str())?;
     object.put(b"}\n");
@@ -114,6 +115,28 @@ fn more(object: &mut Object<'_>, more: &More) -> io::Result<()> {
     if !more.beside.is_empty() {
         ops(object.key("beside"), more.beside.iter().copied());
     }
+    Ok(())
+}
+
+/// Writes the work of an application.
+fn app(object: &mut Object<'_>, event: &Event) -> io::Result<()> {
+    let (used, cache) = (event.more.as_ref().and_then(|more| more.app.as_deref()), event.app_cache());
+    if used.is_none() && cache.is_empty() {
+        return Ok(());
+    }
+    let mut part = Object::begin(object.key("app").lines);
+    if let Some(used) = used {
+        part.text("lane", &used.lane)?;
+        part.text("backend", &used.backend)?;
+    }
+    part.text("cache", cache)?;
+    if let Some(used) = used {
+        if used.ahead > 0 {
+            part.key("ahead").number(used.ahead.into());
+        }
+        part.text("server_timing", &used.server_timing)?;
+    }
+    part.put(b"}");
     Ok(())
 }
 

@@ -50,6 +50,10 @@ crate::closed_list! {
         Remote = "remote",
         /// A group.
         Group = "group",
+        /// The cache of an application in front of which the server stands.
+        AppCache = "app_cache",
+        /// An application in front of which the server stands.
+        App = "app",
         /// The admin API, health, metrics.
         Admin = "admin",
     }
@@ -58,7 +62,7 @@ crate::closed_list! {
 /// What was requested, in the terms of its format. Parts that a request does not have are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subject {
-    /// The repository's name.
+    /// The name of the repository, or of the application in front of which the server stands.
     pub repository: Text,
     /// The package: a gem's name, a Maven `G:A`.
     pub package: Text,
@@ -234,6 +238,11 @@ impl Event {
         self.more.get_or_insert_default()
     }
 
+    /// The state of the cache of an application, as [`crate::AppUse::cache`] has it. A hit from memory carries nothing but its layer.
+    pub fn app_cache(&self) -> &'static str {
+        app_cache(self.layer, self.more.as_deref())
+    }
+
     /// Adds the record of a member. The ops of the member stay in its record: members run at the same time, so their times do not add up
     /// to the time of the event. On the line of the event all members together are [`Op::MembersAsk`].
     pub fn absorb(&mut self, record: MemberRecord) {
@@ -250,6 +259,15 @@ impl Event {
         let line = self.tallies().filter(|(op, _)| op.place() == OpPlace::Line && *op != Op::BodySend);
         let line: u64 = line.map(|(_, tally)| tally.nanos).sum();
         self.duration.saturating_sub(sending).cast_signed() - line.cast_signed()
+    }
+}
+
+/// The state of the cache of an application for an event with these parts; empty for other events.
+pub(crate) fn app_cache(layer: Layer, more: Option<&More>) -> &'static str {
+    match more.and_then(|more| more.app.as_deref()) {
+        Some(used) if !used.cache.is_empty() => used.cache,
+        _ if layer == Layer::AppCache => "hit",
+        _ => "",
     }
 }
 

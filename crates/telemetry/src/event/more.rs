@@ -1,6 +1,6 @@
 //! The part of an event that an answer from memory never has. It is boxed, so that such an answer pays nothing for it.
 
-use crate::{Arrival, Op, Tally, UpstreamUse};
+use crate::{Arrival, Op, Tally, Text, UpstreamUse};
 
 /// The part of an event that an answer from memory never has. A figure that is 0 and a part that is `None` were not recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct More {
     pub trace: Option<Trace>,
     /// The calls to upstreams, its own and those of the fetches for which it waited.
     pub upstream: Option<UpstreamUse>,
+    /// The work of an application in front of which the server stands.
+    pub app: Option<Box<AppUse>>,
     /// The memory of the process while a job ran.
     pub memory: Option<JobMemory>,
     /// Ops that ran at the same time as the line, or as each other. The line has the time in which it waited for them.
@@ -26,6 +28,23 @@ impl More {
     pub fn sized(&mut self, count: usize) {
         self.size = self.size.max(u32::try_from(count).unwrap_or(u32::MAX));
     }
+}
+
+/// The work of an application for one request. Empty texts are not known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AppUse {
+    /// The lane, by the first of its paths; empty: the slots that no lane has.
+    pub lane: Text,
+    /// The backend that answered last.
+    pub backend: Text,
+    /// The state of the cache, as `Cache-Status` names it (RFC 9211): `hit`, `fwd=miss`, `fwd=stale` ... [`crate::Event::app_cache`] also
+    /// knows it of a hit from memory, whose event does not have this part.
+    pub cache: &'static str,
+    /// How many requests waited for the same slots when this one arrived.
+    pub ahead: u32,
+    /// The `Server-Timing` that the application sent, as it was sent. When the event is stored, secrets in it are hidden and at most
+    /// [`crate::Event::TEXT_MAX`] bytes are left.
+    pub server_timing: Text,
 }
 
 /// A trace as the header `traceparent` names it (W3C Trace Context, section 3.2).

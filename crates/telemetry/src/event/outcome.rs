@@ -100,6 +100,14 @@ closed! {
         UpstreamLeftAlone "upstream_left_alone" "The upstream's circuit is open after repeated failures";
         UpstreamUnasked "upstream_unasked" "Only the upstream knows, and explaining an answer sends no request to it";
         UpstreamMisset "upstream_misset" "The upstream's settings cannot be used";
+        NoSuchApp "no_such_app" "No application has this host name";
+        AppBusy "app_busy" "All slots of the application or of its lane were taken, and too many requests waited or this one waited too long";
+        AppDown "app_down" "No backend of the application accepts connections";
+        AppStarting "app_starting" "The command of the application had not opened its port in time";
+        AppSilent "app_silent" "A backend of the application accepted the request and did not answer in time";
+        AppCut "app_cut" "A backend of the application closed its connection before its response was complete";
+        AppInvalid "app_invalid" "The response of the application is not valid HTTP";
+        SpoolFull "spool_full" "The spool of the application was full, or the disk under it";
         Unsupported "unsupported" "This version of Daylight does not support it";
     }
 }

@@ -20,6 +20,12 @@ impl Event {
     pub(crate) fn hide_secrets(&mut self) {
         scrub_in_place(&mut self.detail);
         self.members.iter_mut().for_each(|member| scrub_in_place(&mut member.detail));
+        if let Some(used) = self.more.as_mut().and_then(|more| more.app.as_mut()) {
+            let clean = scrub(&used.server_timing, Self::TEXT_MAX);
+            if clean != *used.server_timing.as_str() {
+                used.server_timing = clean.into();
+            }
+        }
         let found = matches!(self.outcome, Some(Outcome::Answered | Outcome::NotModified | Outcome::Redirected));
         if !found {
             let Subject { package, version, .. } = &mut self.subject;
@@ -36,7 +42,7 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MemberRecord, MemberSaid, Millis};
+    use crate::{AppUse, MemberRecord, MemberSaid, Millis};
 
     #[test]
     fn secrets_in_errors_and_in_names_of_nothing_are_hidden() {
@@ -46,6 +52,8 @@ mod tests {
             (event.detail, event.outcome) = (format!("{secret}: refused"), Some(outcome));
             event.subject = Subject { package: secret.into(), version: "token=secret".into(), ..Subject::default() };
             event.absorb(MemberRecord { detail: secret.into(), ..MemberRecord::new("a", MemberSaid::Failed, None) });
+            let timing = AppUse { server_timing: secret.into(), ..AppUse::default() };
+            event.more_mut().app = Some(Box::new(timing));
             event.hide_secrets();
             event
         };

@@ -79,6 +79,13 @@ ops! {
     UpstreamFirstByte Line "upstream.first_byte" "From a request to an upstream to the head of its response";
     UpstreamBody Line "upstream.body" "Waiting for bytes of an upstream's response body";
     BodyDecode Line "body.decode" "Decoding a gzip body of an upstream's response";
+    AppCacheLookup Line "app_cache.lookup" "Finding a stored response of an application, and whether it may be used";
+    AppCacheWait Line "app_cache.wait" "Waiting for the response to another request for the same page of an application, which may then be reused";
+    AppWait Line "app.wait" "Waiting for a slot of an application, or of one of its lanes";
+    AppConnect Line "app.connect" "Connecting to a backend of an application; while its command starts, waiting for its port";
+    AppAnswer Line "app.answer" "From a request to an application to the head of its response";
+    AppBody Inside "app.body" "From the head of an application's response to its last byte; the slot is free then, however slowly the client reads";
+    SpoolWrite Inside "spool.write" "Writing a part of an upload or of an application's response into an anonymous file";
     SegmentShip Line "segment.ship" "Copying journal rows into a segment";
     WorkWait Line "work.wait" "Waiting for a thread that renders, hashes or reads packages";
     PackageRead Line "package.read" "Reading the metadata of an uploaded package";

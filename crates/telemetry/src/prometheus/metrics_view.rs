@@ -1,4 +1,4 @@
-//! The repositories and hosts of upstreams that the reader of metrics may see by name.
+//! The repositories, hosts of upstreams and backends that the reader of metrics may see by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +14,8 @@ pub struct MetricsView {
     pub repositories: BTreeMap<String, RepositoryView>,
     /// The hosts (`name:port`) of the upstreams of all repositories.
     pub hosts: BTreeMap<String, HostView>,
+    /// Whether the reader may see the backends of applications by name.
+    pub backends_named: bool,
 }
 
 /// A repository in metrics.

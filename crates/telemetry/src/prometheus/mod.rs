@@ -1,5 +1,6 @@
 //! `/metrics`: everything that is counted, in the text format of Prometheus.
 
+mod apps;
 mod bounds;
 mod caches;
 mod database;
@@ -73,6 +74,7 @@ fn write(recorder: &Recorder, view: &MetricsView) -> Page {
     gauges::write_each(&mut page, &all, now, &listed, view);
     drop(listed);
     upstreams::write(&mut page, &recorder.upstreams(), view);
+    apps::write(&mut page, &totals, view);
     let bounds = recorder.bounds();
     upstreams::write_lookups(&mut page, &totals);
     upstreams::write_connections(&mut page, &bounds, view);

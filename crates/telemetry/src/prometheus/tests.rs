@@ -5,8 +5,8 @@ mod crowded;
 use super::*;
 use crate::prometheus::metrics_view::OTHER;
 use crate::{
-    Bound, BoundName, By, Clock, Event, Fold, HostView, Layer, Metric, Millis, Op, Outcome, Reason, RecorderOptions,
-    RepositoryView, Sink, Tick, Unit,
+    AppUse, Bound, BoundName, By, Clock, Event, Fold, HostView, Layer, MemberRecord, MemberSaid, Metric, Millis, Op,
+    Outcome, Reason, RecorderOptions, RepositoryView, Sink, Tick, Unit,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -279,4 +279,51 @@ fn a_host_that_the_reader_may_not_know_has_a_number_and_targets_of_redirects_sha
             .keys()
             .all(|(_, labels)| !labels.iter().any(|(_, value)| value.contains("secret") || value.contains("gone:")))
     );
+}
+
+#[test]
+fn requests_for_an_application_are_no_requests_for_a_repository_and_its_backends_are_told_to_those_who_may_know_them() {
+    let recorder = recorder();
+    let repositories = [("shop".to_owned(), repository(true))];
+    let mut event = Event::request(Millis(1), Tick(0));
+    event.subject.repository = "shop".into();
+    (event.layer, event.method, event.status, event.outcome) = (Layer::App, "GET", 504, Some(Outcome::Failed));
+    (event.reason, event.bytes_out) = (Some(Reason::AppSilent), 7);
+    event.add(Op::AppAnswer, 2_000_000_000);
+    event.absorb(MemberRecord::new("http://inside:9292", MemberSaid::Timeout, event.reason));
+    let lane = AppUse { lane: "/reports/**".into(), cache: "fwd=miss", ..AppUse::default() };
+    event.more_mut().app = Some(Box::new(lane));
+    recorder.release(event);
+    let mut hit = Event::request(Millis(1), Tick(0));
+    hit.subject.repository = "shop".into();
+    (hit.layer, hit.method, hit.status, hit.outcome) = (Layer::AppCache, "GET", 200, Some(Outcome::Answered));
+    hit.bytes_out = 11;
+    recorder.release(hit);
+    let told = |backends_named| {
+        let view = MetricsView { repositories: repositories.clone().into(), backends_named, ..MetricsView::default() };
+        samples(&recorder.prometheus(&view))
+    };
+    let (samples, hidden) = (told(true), told(false));
+    let of = |name: &str, labels: &[(&str, &str)]| {
+        let labels: Vec<(&str, &str)> = [("app", "shop")].iter().chain(labels).copied().collect();
+        samples.get(&key(&format!("daylight_app_{name}"), &labels)).copied()
+    };
+    assert_eq!(
+        ["hit", "fwd=miss", "none"].map(|state| of("requests_total", &[("cache", state)])),
+        [Some(1.0), Some(1.0), None]
+    );
+    assert_eq!(["app", "app_cache"].map(|layer| of("sent_bytes_total", &[("layer", layer)])), [Some(7.0), Some(11.0)]);
+    assert_eq!(of("lane_busy_seconds_total", &[("lane", "/reports/**")]), Some(2.0));
+    assert_eq!(of("reasons_total", &[("reason", "app_silent")]), Some(1.0));
+    let silent = |backend| {
+        key("daylight_app_backend_failures_total", &[("app", "shop"), ("backend", backend), ("reason", "app_silent")])
+    };
+    let inside = silent("http://inside:9292");
+    assert_eq!((samples[&inside], hidden[&silent(OTHER)], hidden.contains_key(&inside)), (1.0, 1.0, false));
+    assert_eq!(samples[&key("daylight_repository_requests_total", &[("repository", "shop")])], 0.0);
+    let routes = samples.iter().filter(|((name, labels), _)| {
+        name == "http_server_response_body_size_bytes_count"
+            && labels.contains(&("http_route".into(), "(application)".into()))
+    });
+    assert_eq!(routes.map(|(_, count)| *count).sum::<f64>(), 2.0);
 }

@@ -271,7 +271,11 @@ impl<'a> Texts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Because, Class, Kind, Layer, MemberSaid, Millis, Outcome, Reason, Tick};
+    use crate::{AppUse, Because, Class, Kind, Layer, MemberSaid, Millis, Outcome, Reason, Tick};
+
+    fn app() -> Box<AppUse> {
+        Box::new(AppUse { lane: "lane".into(), cache: "fwd=miss", ahead: 3, ..AppUse::default() })
+    }
 
     /// An event with a value in every field. Some texts equal those of the event before.
     fn full(number: u64) -> Event {
@@ -290,7 +294,7 @@ mod tests {
         (event.status, event.outcome, event.reason) = (503, Some(Outcome::Shed), Some(Reason::Io));
         (event.layer, event.class, event.weight) = (Layer::Hosted, Some(Class::Uploads), 9);
         event.because = Because::Slow;
-        event.more = number.is_multiple_of(2).then(|| Box::new(More { size: 7, ..More::default() }));
+        event.more = number.is_multiple_of(2).then(|| Box::new(More { size: 7, app: Some(app()), ..More::default() }));
         (event.bytes_in, event.bytes_out, event.first_byte, event.duration) = (1, 2, 3, number);
         for op in &Op::ALL[..(number % 5) as usize] {
             event.add(*op, number);

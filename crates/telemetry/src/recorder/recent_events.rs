@@ -196,7 +196,10 @@ fn packed_weight(event: &Glance<'_>) -> u64 {
     let members = members
         .map(|one| size_of_val(one) + one.member.len() + one.detail.len() + size_of_val(one.ops.as_slice()))
         .sum::<usize>();
-    (FIXED + texts + members + size_of_val(event.ops) + event.more.map_or(0, size_of_val)) as u64
+    // Lanes and backends are shared by all events.
+    let app = event.more.and_then(|more| more.app.as_deref());
+    let app = app.map_or(0, |used| size_of_val(used) + used.server_timing.len());
+    (FIXED + texts + members + size_of_val(event.ops) + event.more.map_or(0, size_of_val) + app) as u64
 }
 
 impl LastEvents {

@@ -1,6 +1,7 @@
 //! The schemas of bodies and their parts, from the types that are read and serialized. Those of events and of questions about them,
 //! which are read and written without such types, are in `schemas.json`.
 
+use crate::admin::apps::{PurgeApp, PurgedApp};
 use crate::admin::cleanup::{Cleanup, CleanupRequest, Purge, PurgeRequest};
 use crate::admin::clock::{Clock, ClockRepair};
 use crate::admin::contents::{Contents, Removed, Restored};
@@ -42,11 +43,13 @@ const ANSWERS: &[fn(&mut SchemaGenerator)] = &[
     add::<Preview>,
     add::<Problem<'_>>,
     add::<Purge>,
+    add::<PurgedApp>,
     add::<removal::Removed>,
     add::<Removed>,
     add::<Restored>,
     add::<Tokens>,
     add::<Upstreams>,
+    add::<web::Apps>,
     add::<web::Browse>,
     add::<web::Dependents>,
     add::<web::Difference>,
@@ -65,6 +68,7 @@ const BODIES: &[fn(&mut SchemaGenerator)] = &[
     add::<ClockRepair>,
     add::<NamesRequest>,
     add::<NewException>,
+    add::<PurgeApp>,
     add::<PurgeRequest>,
     add::<RepositoryDefinition>,
     add::<RestoreBody>,

@@ -28,6 +28,7 @@ pub(super) struct Record {
     pub(super) duration_ms: Option<f64>,
     pub(super) unaccounted_ms: Option<f64>,
     pub(super) upstream: Upstream,
+    app: App,
     pub(super) members: Vec<Member>,
     pub(super) ops: BTreeMap<String, Cost>,
     /// The other keys: the times of groups of operations, for example.
@@ -56,6 +57,17 @@ pub(super) struct Upstream {
     pub(super) flight: String,
 }
 
+/// The work of an application in front of which the server stands.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct App {
+    lane: String,
+    backend: String,
+    cache: String,
+    ahead: u64,
+    server_timing: String,
+}
+
 /// How often an operation ran, and how long.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -75,7 +87,8 @@ impl Record {
         if !self.members.is_empty() {
             writeln!(context.out)?;
             let rows = self.members.iter().map(Member::row).collect();
-            table::write(context.out, ["MEMBER", "SAID", "UNTIL", "WHY", "MS", "FETCH"], rows)?;
+            let asked = if self.app.cache.is_empty() && self.app.backend.is_empty() { "MEMBER" } else { "BACKEND" };
+            table::write(context.out, [asked, "SAID", "UNTIL", "WHY", "MS", "FETCH"], rows)?;
         }
         Ok(())
     }
@@ -95,11 +108,26 @@ impl Record {
             ("token", self.token.clone()),
             ("at", at),
             ("answer", ended),
+            ("cache", self.app.cache.clone()),
+            ("lane", self.app.lane()),
+            ("backend", self.app.backend.clone()),
+            ("timing", self.app.server_timing.clone()),
             ("why", why(&self.reason)),
             ("detail", self.detail.clone()),
             ("hint", self.hint.clone()),
         ];
         all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    }
+}
+
+impl App {
+    /// The lane, and how many requests waited for its slots before.
+    fn lane(&self) -> String {
+        match (self.lane.as_str(), self.ahead) {
+            (lane, 0) => lane.to_owned(),
+            ("", ahead) => format!("that of all other paths, {ahead} ahead"),
+            (lane, ahead) => format!("{lane}, {ahead} ahead"),
+        }
     }
 }
 
@@ -118,4 +146,32 @@ impl Member {
 fn why(reason: &str) -> String {
     let known = Reason::ALL.iter().find(|known| known.as_str() == reason);
     known.map_or(reason, |known| known.doc()).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_event_of_an_application_has_its_lane_its_backend_and_what_both_said() {
+        let record = |app: Value| -> Record {
+            serde_json::from_value(json!({
+                "method": "GET", "path": "/", "at": "2026-11-01T12:00:00.000Z", "status": 200, "outcome": "answered", "layer": "app", "app": app,
+            }))
+            .unwrap()
+        };
+        let lines = |app: Value| -> Vec<String> {
+            record(app).lines().into_iter().skip(3).map(|(name, text)| format!("{name}: {text}")).collect()
+        };
+        let whole = json!({
+            "lane": "/reports/**", "backend": "http://127.0.0.1:3000", "cache": "fwd=miss", "ahead": 2, "server_timing": "db;dur=5",
+        });
+        let expected =
+            ["cache: fwd=miss", "lane: /reports/**, 2 ahead", "backend: http://127.0.0.1:3000", "timing: db;dur=5"];
+        assert_eq!(lines(whole), expected);
+        assert_eq!(lines(json!({"ahead": 1})), ["lane: that of all other paths, 1 ahead"]);
+        assert_eq!(lines(json!({"cache": "hit"})), ["cache: hit"]);
+        assert_eq!(lines(json!({})), [""; 0]);
+    }
 }

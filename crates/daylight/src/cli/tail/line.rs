@@ -7,6 +7,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct Widths {
     method: usize,
+    layer: usize,
     repository: usize,
 }
 
@@ -15,7 +16,7 @@ const WIDEST: usize = 24;
 
 impl Default for Widths {
     fn default() -> Self {
-        Self { method: 4, repository: 8 }
+        Self { method: 4, layer: 6, repository: 8 }
     }
 }
 
@@ -24,8 +25,9 @@ impl Widths {
     pub(super) fn line(&mut self, event: &Value) -> String {
         let text = |name: &str| plain(event[name].as_str().unwrap_or_default()).replace('\n', " ");
         let number = |name: &str| event[name].as_u64().unwrap_or_default();
-        let (method, repository) = (text("method"), text("repository"));
+        let (method, layer, repository) = (text("method"), text("layer"), text("repository"));
         grow(&mut self.method, &method);
+        grow(&mut self.layer, &layer);
         grow(&mut self.repository, &repository);
         let at = text("at");
         // The day is that of the reader.
@@ -35,11 +37,11 @@ impl Widths {
         let (took, sent) = (millis(event["duration_ms"].as_f64().unwrap_or_default()), bytes(number("bytes_out")));
         let (outcome, reason, weight) = (text("outcome"), text("reason"), number("weight"));
         let mut line = format!(
-            "{time}  {id}  {status:>3}  {method:<methods$}  {took:>9}  {sent:>9}  {layer:<6}  {repository:<repositories$}  {path}",
+            "{time}  {id}  {status:>3}  {method:<methods$}  {took:>9}  {sent:>9}  {layer:<layers$}  {repository:<repositories$}  {path}",
             methods = self.method,
+            layers = self.layer,
             repositories = self.repository,
             id = text("id"),
-            layer = text("layer"),
             path = text("path"),
         );
         let outcome = if outcome == "answered" { String::new() } else { outcome };

@@ -1,7 +1,7 @@
 //! An event as a line of JSON: every key, keys that are left out, and every text.
 
 use super::*;
-use crate::{Arrival, EventId, JobMemory, MemberSaid, Outcome, Subject, Tick, Trace, UpstreamUse};
+use crate::{AppUse, Arrival, EventId, JobMemory, Layer, MemberSaid, Outcome, Subject, Tick, Trace, UpstreamUse};
 use serde_json::{Value, json};
 
 fn written(event: &Event) -> Value {
@@ -95,6 +95,13 @@ fn ops_that_overlap_show_as_negative_time_and_the_part_beside_hits_has_its_keys(
             followed: 10,
             followers: vec![EventId(6), EventId(7)],
         }),
+        app: Some(Box::new(AppUse {
+            lane: "/reports/**".into(),
+            backend: "http://127.0.0.1:3000".into(),
+            cache: "fwd=miss",
+            ahead: 2,
+            server_timing: "db;dur=5.3, \"x\"".into(),
+        })),
         memory: Some(JobMemory { before: 1, highest: 3, after: 2 }),
         beside: vec![(Op::TruthRead, Tally { count: 2, vain: 0, nanos: 4_000_000 })],
     };
@@ -108,11 +115,23 @@ fn ops_that_overlap_show_as_negative_time_and_the_part_beside_hits_has_its_keys(
         "upstream": {"host": "example.org:443", "status": 200, "calls": 4, "redirected": 1, "connects": 2, "reused": 2, "pauses": 3,
             "closed_by": "upstream", "bytes": 9, "flight": "0000000000000005", "followed": 10,
             "followers": ["0000000000000006", "0000000000000007"]},
+        "app": {"lane": "/reports/**", "backend": "http://127.0.0.1:3000", "cache": "fwd=miss", "ahead": 2,
+            "server_timing": "db;dur=5.3, \"x\""},
         "memory": {"before_bytes": 1, "highest_bytes": 3, "after_bytes": 2},
     });
     for (key, value) in expected.as_object().unwrap() {
         assert_eq!(&said[key], value, "{key}");
     }
+}
+
+#[test]
+fn a_hit_in_the_cache_of_an_application_tells_that_much_by_its_layer() {
+    let mut hit = Event::request(Millis(1), Tick(0));
+    assert_eq!(written(&hit)["app"], Value::Null);
+    hit.layer = Layer::AppCache;
+    assert_eq!(written(&hit)["app"], json!({"cache": "hit"}));
+    hit.more_mut().app = Some(Box::new(AppUse { cache: "hit; detail=stale", ..AppUse::default() }));
+    assert_eq!(written(&hit)["app"], json!({"cache": "hit; detail=stale"}));
 }
 
 #[test]

@@ -11,6 +11,8 @@ fn crowded() -> (Arc<Recorder>, MetricsView, Vec<Arc<crate::UpstreamCalls>>) {
     recorder.set_format_of(|name| Some(["gem", "maven", "raw"][name.len() % 3]));
     let names: Vec<String> = (0..500).map(|number| format!("repository{number}")).collect();
     let statuses: Vec<u16> = [200..215, 300..309, 400..430, 500..506].into_iter().flatten().collect();
+    let of_repositories = |layer: &Layer| !matches!(layer, Layer::App | Layer::AppCache);
+    let layers: Vec<Layer> = Layer::ALL.iter().copied().filter(of_repositories).collect();
     for (number, status) in statuses.iter().enumerate() {
         for (at, method) in METHODS.iter().enumerate() {
             for protocol in ["HTTP/1.1", "HTTP/2"] {
@@ -18,7 +20,7 @@ fn crowded() -> (Arc<Recorder>, MetricsView, Vec<Arc<crate::UpstreamCalls>>) {
                 event.subject.repository = if at % 4 > 0 { (*names[number * 8 + at]).into() } else { "".into() };
                 (event.method, event.protocol, event.status) = (*method, protocol, *status);
                 event.class = Class::ALL.get(at).copied();
-                event.layer = Layer::ALL[number % Layer::COUNT];
+                event.layer = layers[number % layers.len()];
                 event.outcome = Some(Outcome::ALL[(number + at) % Outcome::COUNT]);
                 event.duration = 10_000 << (number % 30);
                 recorder.release(event);
@@ -45,6 +47,7 @@ fn crowded() -> (Arc<Recorder>, MetricsView, Vec<Arc<crate::UpstreamCalls>>) {
     }
     let host = |number| HostView { named: true, number, circuit_open: false };
     let view = MetricsView {
+        backends_named: true,
         repositories: names.into_iter().map(|name| (name, repository(true))).collect(),
         hosts: (0..60).map(|number| (format!("h{number}.example.org:443"), host(number))).collect(),
     };

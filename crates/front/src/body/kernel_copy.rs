@@ -1,4 +1,4 @@
-//! Copies of large pages in the kernel's memory. The kernel sends them as it sends files, without copying them for
+//! Copies of large replies in the kernel's memory. The kernel sends them as it sends files, without copying them for
 //! each client.
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -14,11 +14,11 @@ const WORTH: RangeInclusive<usize> = 24 << 10..=1 << 20;
 
 /// Makes the copies. Each of them takes a descriptor.
 #[derive(Debug)]
-pub(super) struct KernelCopies(Arc<Bound>);
+pub struct KernelCopies(Arc<Bound>);
 
 /// The copy of one body. It is made when it is first needed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct KernelCopy(OnceLock<Option<Arc<Copied>>>);
+pub struct KernelCopy(OnceLock<Option<Arc<Copied>>>);
 
 #[derive(Debug)]
 struct Copied {
@@ -27,15 +27,15 @@ struct Copied {
 }
 
 impl KernelCopies {
-    /// Allows up to `most` copies.
-    pub(super) fn new(most: u64, recorder: &Recorder) -> Self {
-        let bound = Bound::new(BoundName::PageFiles, "", most);
+    /// Allows up to `most` copies. `which` distinguishes their bound, which is registered at `recorder`, from others.
+    pub fn new(which: &str, most: u64, recorder: &Recorder) -> Self {
+        let bound = Bound::new(BoundName::PageFiles, which, most);
         recorder.register(bound.clone());
         Self(bound)
     }
 
-    /// The copy of `body`, if its size is right and the bound allows it.
-    pub(super) fn of(&self, body: &[u8], copy: &KernelCopy) -> Option<Arc<File>> {
+    /// The copy of `body`, if its size is right (24 KiB to 1 MiB) and the bound allows it. `copy` belongs to this body.
+    pub fn of(&self, body: &[u8], copy: &KernelCopy) -> Option<Arc<File>> {
         if !WORTH.contains(&body.len()) {
             return None;
         }
@@ -49,7 +49,7 @@ impl KernelCopies {
 
 impl KernelCopy {
     /// Bytes that the copy of such a body takes.
-    pub(super) fn weight(body: &[u8]) -> usize {
+    pub fn weight(body: &[u8]) -> usize {
         if WORTH.contains(&body.len()) { body.len() } else { 0 }
     }
 }
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_copy_is_made_once_for_bodies_that_are_worth_it_while_there_is_room() {
-        let copies = KernelCopies::new(1, &Recorder::silent(Clock::default()));
+        let copies = KernelCopies::new("", 1, &Recorder::silent(Clock::default()));
         let (small, large) = (vec![1; WORTH.start() - 1], vec![2; WORTH.start() + 1]);
         assert!(copies.of(&small, &KernelCopy::default()).is_none());
         let copy = KernelCopy::default();

@@ -1,0 +1,151 @@
+//! Storing the responses of the application.
+
+use super::fetch::Fetch;
+use crate::app::App;
+use crate::cache::flights::{End, Leading};
+use crate::cache::key::Key;
+use crate::cache::rules::asked::Asked;
+use crate::cache::rules::freshness::Exchanged;
+use crate::cache::rules::storable::{Storable, Unstorable};
+use crate::cache::rules::update::after_304;
+use crate::cache::rules::validation::head_is_about;
+use crate::cache::status::Report;
+use crate::cache::stored::Stored;
+use crate::pass::{Passed, PassedBody};
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode, header};
+use std::sync::Arc;
+use tokio::task::spawn_local;
+
+/// The request that the application got.
+#[derive(Debug)]
+pub(super) struct Sent<'a> {
+    /// What it says: without the conditions and the range of the client where they were not sent.
+    pub(super) asked: &'a Asked,
+    pub(super) headers: HeaderMap,
+    /// The number for the stamp of its response.
+    pub(super) began: u64,
+    pub(super) at: Exchanged,
+}
+
+/// A response whose body is on its way into the store.
+struct Coming {
+    app: Arc<App>,
+    key: Key,
+    sent: HeaderMap,
+    began: u64,
+    status: StatusCode,
+    headers: HeaderMap,
+    storable: Storable,
+    /// Others wait for it.
+    leading: Option<Leading>,
+}
+
+impl Fetch {
+    /// Stores a response if it may be stored, and lets the others go if they cannot use it. A body that is still coming is stored when it
+    /// has come.
+    pub(super) fn keep(&mut self, passed: &mut Passed, sent: Sent<'_>) -> Report {
+        let mut report = Report { collapsed: self.collapsed, ..Report::of(self.forwarded) };
+        if sent.asked.head {
+            self.after_head(passed, &sent);
+            return report;
+        }
+        let cache = &self.app.cache;
+        let target = self.visit.target();
+        let judged = cache.judge(target, sent.asked, &sent.headers, passed.status, &passed.headers, sent.at);
+        let declared =
+            passed.headers.get(header::CONTENT_LENGTH).and_then(|len| len.to_str().ok()?.parse::<usize>().ok());
+        let judged = judged.and_then(|storable| match &passed.body {
+            PassedBody::Bytes(_) | PassedBody::Spooled(_) if declared.is_none_or(|len| len <= cache.heaviest()) => {
+                Ok(storable)
+            }
+            PassedBody::Bytes(_) | PassedBody::Spooled(_) => Err(Unstorable::Size),
+            PassedBody::Endless(_) | PassedBody::Tunnel(_) | PassedBody::File(_) => Err(Unstorable::Body),
+        });
+        let is_shared = judged.as_ref().is_ok_and(|storable| storable.is_shared(sent.at.answered));
+        // A failure and the answer to a condition tell nothing of the next response.
+        if is_shared || !(passed.status.is_server_error() || passed.status == StatusCode::NOT_MODIFIED) {
+            cache.remember(&self.visit.key(), is_shared, sent.at.answered);
+        }
+        if !is_shared {
+            self.finish(End::LetGo);
+        }
+        report.stored = judged.as_ref().map(drop).map_err(|why| Some(*why));
+        if let Ok(storable) = judged {
+            let coming = Coming {
+                app: self.app.clone(),
+                key: self.visit.key().key(),
+                sent: sent.headers,
+                began: sent.began,
+                status: passed.status,
+                headers: passed.headers.clone(),
+                storable,
+                leading: self.leading.take(),
+            };
+            match &passed.body {
+                PassedBody::Bytes(body) if body.len() <= self.app.cache.heaviest() => {
+                    coming.store(Some(Bytes::copy_from_slice(body)));
+                }
+                _ => {
+                    let body = passed.copy(self.app.cache.heaviest());
+                    spawn_local(async move { coming.store(body.await) });
+                }
+            }
+        }
+        report
+    }
+
+    /// Stores a response again, with the headers of a 304, unless that is for one client only. Returns it, and whether others may use it.
+    pub(super) fn freshen(
+        &self,
+        stored: &Stored,
+        sent: &Sent<'_>,
+        newer: &HeaderMap,
+        for_all: bool,
+    ) -> (Arc<Stored>, bool) {
+        let (cache, key, at) = (&self.app.cache, self.visit.key(), sent.at);
+        let headers = after_304(&stored.headers, newer);
+        let judged = cache.judge(self.visit.target(), sent.asked, &sent.headers, stored.status, &headers, at);
+        let (may_be_stored, is_shared) =
+            (judged.is_ok(), judged.as_ref().is_ok_and(|storable| storable.is_shared(at.answered)));
+        let storable = judged.unwrap_or_else(|_| Storable::for_one(&headers, at));
+        let kept = cache.response(&key, sent.began, stored.status, &headers, stored.body.clone(), storable);
+        if !for_all {
+            return (kept, false);
+        }
+        if !may_be_stored {
+            cache.outdate(&key, &HeaderMap::new());
+        }
+        cache.remember(&key, is_shared, at.answered);
+        let is_stored = may_be_stored && cache.put(&key, &sent.headers, kept.clone());
+        (kept, is_stored && is_shared)
+    }
+
+    /// The answer to a `HEAD` may confirm the stored response, or show that it is no longer current (RFC 9111, 4.3.5).
+    fn after_head(&self, passed: &Passed, sent: &Sent<'_>) {
+        let Some(stored) = self.stored.as_ref().filter(|stored| stored.status == passed.status) else { return };
+        match head_is_about(&passed.headers, &stored.headers, stored.body.len()) {
+            Some(true) => {
+                let is_plain = !passed.headers.contains_key(header::SET_COOKIE);
+                self.freshen(stored, sent, &passed.headers, is_plain);
+            }
+            Some(false) => self.app.cache.outdate(&self.visit.key(), &HeaderMap::new()),
+            None => {}
+        }
+    }
+}
+
+impl Coming {
+    /// Stores it with its body, if that came whole.
+    fn store(self, body: Option<Bytes>) {
+        let Self { app, key, sent, began, status, headers, storable, leading } = self;
+        let key = key.borrowed();
+        let is_stored = body.is_some_and(|body| {
+            let stored = app.cache.response(&key, began, status, &headers, body, storable);
+            app.cache.put(&key, &sent, stored)
+        });
+        if let Some(leading) = leading {
+            leading.end(if is_stored { End::Stored } else { End::LetGo });
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The whole way of a request for an application, on one screen.
+
+mod fetch;
+mod keep;
+mod refresh;
+mod visit;
+
+use crate::app::App;
+use crate::cache::Cache;
+use crate::cache::flights::{End, Part};
+use crate::cache::key::KeyRef;
+use crate::cache::rules::usable::Trouble;
+use crate::cache::rules::{asked, invalidation, update};
+use crate::cache::status::{Forwarded, Report};
+use crate::pass::{Outgoing, PassError};
+use fetch::Fetch;
+use front::{Reply, Request};
+use http::StatusCode;
+use std::sync::Arc;
+use telemetry::{Event, Op, Reason};
+use visit::{Look, Visit};
+
+/// How often a request waits for another one.
+const WAITS: usize = 3;
+
+impl App {
+    /// Answers a request.
+    pub(crate) async fn answer(self: &Arc<Self>, request: &mut Request, event: &mut Event) -> Reply {
+        match self.answered(request, event).await {
+            Ok(reply) => reply,
+            Err(error) => error.into_reply(event),
+        }
+    }
+
+    async fn answered(self: &Arc<Self>, request: &mut Request, event: &mut Event) -> Result<Reply, PassError> {
+        let outgoing = Outgoing::of(self, request, event).await?;
+        match Visit::of(&self.cache, &outgoing) {
+            Some(visit) => self.through_cache(outgoing, visit, event).await,
+            None => self.around_cache(outgoing, event).await,
+        }
+    }
+
+    /// A request whose response is not stored. If it changed something, stored responses may be outdated (RFC 9111, 4.4).
+    async fn around_cache(self: &Arc<Self>, outgoing: Outgoing, event: &mut Event) -> Result<Reply, PassError> {
+        let (method, target) = (outgoing.method.clone(), outgoing.target.clone());
+        let overrides = asked::overrides(&outgoing.headers);
+        let key = KeyRef::of(&outgoing.headers, target.as_str()).filter(|_| self.cache.is_on()).map(|key| key.key());
+        let mut passed = self.pass(outgoing, event).await?;
+        let changed = invalidation::outdates(&method, passed.status) || (overrides && passed.status.is_success());
+        if let Some(key) = key {
+            if changed {
+                self.cache.outdate(&key.borrowed(), &passed.headers);
+            }
+            let reads = [http::Method::GET, http::Method::HEAD].contains(&method);
+            let forwarded = if reads { Forwarded::Bypass } else { Forwarded::Method };
+            visit::tell(event, forwarded.as_str());
+            if passed.status != StatusCode::SWITCHING_PROTOCOLS {
+                Report::of(forwarded).add(&mut passed.headers);
+            }
+        }
+        update::for_clients(&mut passed.headers);
+        Ok(passed.into_reply())
+    }
+
+    /// A request that a stored response may answer.
+    async fn through_cache(
+        self: &Arc<Self>,
+        outgoing: Outgoing,
+        visit: Visit,
+        event: &mut Event,
+    ) -> Result<Reply, PassError> {
+        let mut fetch = Fetch {
+            app: self.clone(),
+            visit,
+            stored: None,
+            leading: None,
+            forwarded: Forwarded::UriMiss,
+            collapsed: false,
+        };
+        for _ in 0..WAITS {
+            let now = self.recorder.clock().now();
+            let looked = event.time(Op::AppCacheLookup, || fetch.visit.look(&self.cache, &outgoing.headers, now));
+            let others = match looked {
+                Look::Fresh(stored) => return Ok(visit::hit(&stored, now, fetch.collapsed, event)),
+                Look::WhileRevalidating(stored) => {
+                    self.refresh(&fetch.visit, &stored, &outgoing);
+                    return Ok(visit::hit(&stored, now, fetch.collapsed, event));
+                }
+                Look::Ask(stored, others, forwarded) => {
+                    (fetch.stored, fetch.forwarded) = (stored, forwarded);
+                    others
+                }
+            };
+            if fetch.visit.asked.directives.only_if_cached {
+                return Ok(visit::not_stored());
+            }
+            let known = fetch.stored.as_deref().or_else(|| others.as_deref()?.newest());
+            if !fetch.visit.may_wait(&self.cache, known, now) {
+                break;
+            }
+            let flight = Cache::flight(&fetch.visit.key(), known, &outgoing.headers);
+            let part = if fetch.visit.may_lead(known) {
+                Some(self.cache.flights.join(flight))
+            } else {
+                self.cache.flights.follow(&flight)
+            };
+            match part {
+                None => break,
+                Some(Part::First(leading)) => {
+                    fetch.leading = Some(leading);
+                    break;
+                }
+                Some(Part::Other(following)) => {
+                    let _waiting = self.cache.bound().map(|bound| bound.wait());
+                    match event.waited(Op::AppCacheWait, following.end()).await {
+                        End::Stored => fetch.collapsed = true,
+                        End::Left => {}
+                        End::LetGo => break,
+                        End::Hidden => match fetch.hiding(Trouble::NoAnswer) {
+                            Some(stored) => return Ok(fetch.stale(&stored, Reason::UpstreamFailed, event)),
+                            None => break,
+                        },
+                    }
+                }
+            }
+        }
+        fetch.reply(outgoing, event).await
+    }
+}

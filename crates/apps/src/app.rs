@@ -1,0 +1,71 @@
+//! One application: its backends, its lanes, its stored responses and its spool.
+
+use crate::backends::Backends;
+use crate::cache::Cache;
+use crate::lanes::Lanes;
+use crate::options::{AppOptions, BadApp};
+use crate::sendfile::Roots;
+use crate::spool::Spool;
+use crate::streams::Streams;
+use crate::view::AppView;
+use front::Proxies;
+use std::sync::Arc;
+use telemetry::{Recorder, Text};
+
+/// An application.
+#[derive(Debug)]
+pub(crate) struct App {
+    /// Its settings.
+    pub(crate) options: AppOptions,
+    /// Its name, for events.
+    pub(crate) name: Text,
+    /// The proxies that may tell of the client.
+    pub(crate) proxies: Arc<Proxies>,
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) backends: Arc<Backends>,
+    pub(crate) lanes: Lanes,
+    pub(crate) cache: Cache,
+    pub(crate) spool: Spool,
+    pub(crate) streams: Streams,
+    /// The folders whose files it may have sent.
+    pub(crate) roots: Roots,
+}
+
+impl App {
+    /// An application with these settings. Its bounds are registered at `recorder`.
+    pub(crate) fn new(
+        options: AppOptions,
+        proxies: Arc<Proxies>,
+        recorder: &Arc<Recorder>,
+    ) -> Result<Arc<Self>, BadApp> {
+        options.check()?;
+        Ok(Arc::new(Self {
+            name: options.name.as_str().into(),
+            proxies,
+            recorder: recorder.clone(),
+            backends: Backends::new(&options, recorder)?,
+            lanes: Lanes::new(&options, recorder)?,
+            cache: Cache::new(&options, recorder),
+            spool: Spool::new(&options, recorder),
+            streams: Streams::new(&options, recorder),
+            roots: Roots::new(&options)?,
+            options,
+        }))
+    }
+
+    /// Its state, for operators.
+    pub(crate) fn view(&self) -> AppView {
+        AppView {
+            name: self.options.name.clone(),
+            hosts: self.options.hosts.clone(),
+            starting: self.backends.is_starting(),
+            slots: self.options.slots,
+            lanes: self.lanes.view(),
+            backends: self.backends.view(),
+            streams: self.streams.bound().used(),
+            spool_bytes: self.spool.bound().used(),
+            spool_max_bytes: self.spool.bound().capacity(),
+            cache: (self.options.cache_bytes > 0).then(|| self.cache.view()),
+        }
+    }
+}

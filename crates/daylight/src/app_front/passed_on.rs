@@ -1,0 +1,156 @@
+//! What a front passes on to its next program: its listening sockets with the addresses that they are for, and its command.
+//!
+//! They are in one message on a pair of sockets, of which the next program has one end as its standard input. The kernel keeps the
+//! descriptors inside the message, so no other program that is started gets them, and nothing of it is in the environment.
+
+use anyhow::Context as _;
+use front::Listener;
+use rustix::net::sockopt::{socket_domain, socket_type};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::Stdio;
+
+/// The most sockets of a message; the kernel takes 253.
+const SOCKETS_MAX: usize = 250;
+/// The most bytes of a message.
+const BYTES_MAX: usize = 16 << 10;
+
+/// The text of the message.
+#[derive(Debug, Serialize, Deserialize)]
+struct Message {
+    /// The process, which stays the same: another one that gets the message by accident ignores it.
+    daylight_front: u32,
+    /// The addresses of the settings, each of one socket.
+    sockets: Vec<SocketAddr>,
+    command: Option<PassedCommand>,
+}
+
+/// A command that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PassedCommand {
+    /// Its process, which is a child of this one.
+    pub(super) process: u32,
+    /// The port that it was told.
+    pub(super) port: u16,
+}
+
+/// What the former program left.
+#[derive(Debug, Default)]
+pub(crate) struct PassedOn {
+    sockets: Vec<(SocketAddr, Listener)>,
+    pub(super) command: Option<PassedCommand>,
+}
+
+impl PassedOn {
+    /// Takes what is on standard input, if it is from a former program of this process.
+    pub(crate) fn take() -> anyhow::Result<Self> {
+        let passed = Self::receive(std::io::stdin().as_fd()).context("cannot take over from the former program")?;
+        if passed.is_some() {
+            rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+        }
+        Ok(passed.unwrap_or_default())
+    }
+
+    /// `None`: it is another input.
+    fn receive(input: BorrowedFd<'_>) -> anyhow::Result<Option<Self>> {
+        let ours = socket_domain(input).is_ok_and(|domain| domain == AddressFamily::UNIX)
+            && socket_type(input).is_ok_and(|kind| kind == SocketType::SEQPACKET);
+        if !ours {
+            return Ok(None);
+        }
+        let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SOCKETS_MAX))];
+        let (mut control, mut text) = (RecvAncillaryBuffer::new(&mut space), vec![0; BYTES_MAX]);
+        let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+        let Ok(received) = recvmsg(input, &mut [IoSliceMut::new(&mut text)], &mut control, flags) else {
+            return Ok(None);
+        };
+        let Ok(message) = serde_json::from_slice::<Message>(text.get(..received.bytes).unwrap_or_default()) else {
+            return Ok(None);
+        };
+        if message.daylight_front != std::process::id() {
+            return Ok(None);
+        }
+        let mut descriptors: Vec<OwnedFd> = Vec::new();
+        for part in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(all) = part {
+                descriptors.extend(all);
+            }
+        }
+        let mut sockets = Vec::new();
+        for (address, descriptor) in message.sockets.into_iter().zip(descriptors) {
+            sockets.extend(Listener::inherited(descriptor.as_fd())?.map(|listener| (address, listener)));
+        }
+        Ok(Some(Self { sockets, command: message.command }))
+    }
+
+    /// The socket for an address of the settings.
+    pub(super) fn listener(&mut self, address: SocketAddr) -> Option<Listener> {
+        let at = self.sockets.iter().position(|(wanted, _)| *wanted == address)?;
+        Some(self.sockets.remove(at).1)
+    }
+}
+
+/// The standard input with which the next program gets the sockets and the command.
+pub(super) fn input(sockets: Vec<(SocketAddr, Listener)>, command: Option<PassedCommand>) -> anyhow::Result<Stdio> {
+    Ok(send(sockets, command, std::process::id())?.into())
+}
+
+fn send(sockets: Vec<(SocketAddr, Listener)>, command: Option<PassedCommand>, process: u32) -> anyhow::Result<OwnedFd> {
+    let (addresses, listeners): (Vec<SocketAddr>, Vec<Listener>) = sockets.into_iter().unzip();
+    let message = Message { daylight_front: process, sockets: addresses, command };
+    let (text, descriptors) = (serde_json::to_vec(&message)?, listeners.iter().map(AsFd::as_fd).collect::<Vec<_>>());
+    anyhow::ensure!(
+        descriptors.len() <= SOCKETS_MAX && text.len() <= BYTES_MAX,
+        "there are too many listening sockets to pass them on"
+    );
+    let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SOCKETS_MAX))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    anyhow::ensure!(control.push(SendAncillaryMessage::ScmRights(&descriptors)), "the sockets do not fit");
+    sendmsg(ours, &[IoSlice::new(&text)], &mut control, SendFlags::empty())?;
+    Ok(theirs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound() -> (SocketAddr, Listener) {
+        let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
+        (listener.local_addr().unwrap(), listener)
+    }
+
+    #[test]
+    fn the_next_program_gets_every_socket_for_its_address_and_the_command() {
+        let (one, two) = (bound(), bound());
+        let (first, second, any) = (one.0, two.0, SocketAddr::from(([127, 0, 0, 1], 0)));
+        let command = Some(PassedCommand { process: 7, port: 8 });
+        let passed = send(vec![(any, one.1), (second, two.1)], command, std::process::id()).unwrap();
+        let mut passed = PassedOn::receive(passed.as_fd()).unwrap().unwrap();
+        assert_eq!(passed.command, command);
+        assert_eq!(passed.listener(second).unwrap().local_addr().unwrap(), second);
+        assert_eq!(passed.listener(any).unwrap().local_addr().unwrap(), first, "by the address of the settings");
+        assert!(passed.listener(second).is_none(), "each is taken once");
+    }
+
+    #[test]
+    fn another_input_and_a_message_for_another_process_are_ignored() {
+        let file = File::open("/dev/null").unwrap();
+        assert!(PassedOn::receive(file.as_fd()).unwrap().is_none());
+        let (ours, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
+        assert!(PassedOn::receive(theirs.as_fd()).unwrap().is_none(), "an empty one");
+        rustix::io::write(&ours, b"hello").unwrap();
+        assert!(PassedOn::receive(theirs.as_fd()).unwrap().is_none());
+        let other = send(vec![bound()], None, std::process::id() + 1).unwrap();
+        assert!(PassedOn::receive(other.as_fd()).unwrap().is_none());
+    }
+}

@@ -1,0 +1,231 @@
+//! A server that answers requests: it begins with its sockets, and ends with the requests under way.
+
+use crate::app::App;
+use crate::config::Settings;
+use crate::instance::{Instance, StartOptions};
+use crate::route::public_url;
+use crate::serve::certificate::Certificate;
+use crate::serve::signals::{SignalAction, Signals};
+use crate::serve::{certificate, descriptors, maintenance};
+use crate::{conformance, hooks};
+use front::{Handler, Listener, Site, Stop};
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use telemetry::{Log, Recorder};
+use tokio::runtime::Runtime;
+
+/// How long a stop waits for requests under way, and for the lines of the log.
+pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a connection must be idle before a restart closes it. An active client sends its next request much earlier.
+const RESTART_IDLE: Duration = Duration::from_secs(1);
+
+/// A server that answers requests.
+#[derive(Debug)]
+pub struct Running {
+    /// The first address on which it listens.
+    pub address: SocketAddr,
+    /// The other addresses.
+    pub(crate) others: Vec<SocketAddr>,
+    /// Whether they speak TLS.
+    is_tls: bool,
+    /// The instance behind the socket.
+    pub instance: Instance,
+    /// Keep the sockets open until the next program has them: first its own, then those of the doors.
+    listeners: Vec<Listener>,
+    stop: Stop,
+    front: Front,
+}
+
+type Front = std::thread::JoinHandle<Result<(), front::Error>>;
+
+/// A further address of a server, whose requests another handler answers.
+pub(crate) struct Door {
+    /// Its socket.
+    pub(crate) listener: Listener,
+    /// The certificate that it shows. `None`: no TLS.
+    pub(crate) certificate: Option<Arc<Certificate>>,
+    /// Answers its requests.
+    pub(crate) handler: Arc<dyn Handler>,
+}
+
+/// Binds the socket, opens the data folder, and starts to serve. A port that is in use is reported before anything else is done.
+pub fn start(settings: &Settings, log: Log, options: StartOptions) -> anyhow::Result<Running> {
+    start_with(settings, log, options, |_| Ok(Vec::new()))
+}
+
+/// The same with further doors, which are made once the instance is open.
+pub(crate) fn start_with(
+    settings: &Settings,
+    log: Log,
+    mut options: StartOptions,
+    doors: impl FnOnce(&Instance) -> anyhow::Result<Vec<Door>>,
+) -> anyhow::Result<Running> {
+    let listener = options.listener.take().map_or_else(|| Listener::bind(settings.server.listen), Ok)?;
+    descriptors::reserve(&listener, settings.server.max_connections.saturating_add(front::RESERVED as u64));
+    conformance::allow(settings, listener.local_addr()?)?;
+    let certificate = Certificate::of_server(settings)?;
+    let (address, is_tls) = (listener.local_addr()?, certificate.is_some());
+    options.url = url(address, is_tls);
+    public_url::warn(settings, address, &log);
+    let instance = Instance::open(settings, log.clone(), options)?;
+    let doors = match doors(&instance) {
+        Ok(doors) => doors,
+        Err(error) => {
+            instance.close();
+            return Err(error);
+        }
+    };
+    instance.app.recorder.machine().watch(settings.store.data.clone());
+    let own = Door { listener, certificate, handler: instance.app.clone() };
+    let (mut sites, mut listeners, mut certificates) = (Vec::new(), Vec::new(), Vec::new());
+    for Door { listener, certificate, handler } in std::iter::once(own).chain(doors) {
+        watch_queues(&instance.app.recorder, &listener)?;
+        let tls = certificate.as_ref().map(|certificate| certificate.tls());
+        sites.push(Site { listener: listener.try_clone()?, handler, tls });
+        listeners.push(listener);
+        certificates.extend(certificate);
+    }
+    if !certificates.is_empty() {
+        certificate::show_in_metrics(&certificates, &instance.app.recorder);
+    }
+    for certificate in &certificates {
+        instance.back.spawn(certificate.clone().watch(log.clone(), instance.app.clock.clone()));
+    }
+    drop(instance.app.certificates.set(certificates));
+    instance.back.spawn(maintenance::run(instance.app.clone()));
+    instance.back.spawn(hooks::watch::run(instance.app.clone()));
+    let stop = Stop::default();
+    let front_options = front::Options {
+        cores: settings.server.cores,
+        file_threads: settings.server.file_threads,
+        limits: limits(settings),
+        proxies: public_url::proxies(&settings.server),
+        shutdown_timeout: STOP_TIMEOUT,
+        sendfile: settings.server.sendfile,
+    };
+    let (recorder, stop_front) = (instance.app.recorder.clone(), stop.clone());
+    let front = std::thread::Builder::new()
+        .name("daylight-front".into())
+        .spawn(move || front::run(sites, front_options, recorder, stop_front))?;
+    let others = listeners.first().map(Listener::local_addrs).transpose()?.unwrap_or_default().split_off(1);
+    Ok(Running { address, others, is_tls, instance, listeners, stop, front })
+}
+
+/// The URL of an address.
+pub(crate) fn url(address: SocketAddr, is_tls: bool) -> String {
+    format!("{}://{address}", if is_tls { "https" } else { "http" })
+}
+
+fn limits(settings: &Settings) -> front::Limits {
+    let server = &settings.server;
+    front::Limits {
+        upload: server.max_upload_bytes,
+        connections: server.max_connections,
+        client_connections: server.max_connections_per_client,
+        head_time: Duration::from_secs(server.head_timeout_s),
+        keep_alive: Duration::from_secs(server.idle_timeout_s),
+        upload_idle: Duration::from_secs(server.upload_idle_timeout_s),
+        write_stall: Duration::from_secs(server.write_timeout_s),
+        file_buffers: server.file_buffers,
+        ..front::Limits::default()
+    }
+}
+
+/// Watches the accept queues.
+fn watch_queues(recorder: &Recorder, listener: &Listener) -> anyhow::Result<()> {
+    for socket in listener.sockets() {
+        let queue = recorder.machine().listens(socket, socket.local_addr()?);
+        queue.into_iter().for_each(|queue| recorder.register(queue));
+    }
+    Ok(())
+}
+
+impl Running {
+    /// The URL of one of the first addresses.
+    pub(crate) fn url_of(&self, address: SocketAddr) -> String {
+        url(address, self.is_tls)
+    }
+
+    /// Finishes the requests under way, then closes. New connections are refused.
+    pub fn stop(self) -> anyhow::Result<()> {
+        let (instance, served) = self.finish();
+        instance.close();
+        served
+    }
+
+    /// Finishes the requests under way. New connections are refused. The instance is still open, for what ends after the requests.
+    pub(crate) fn finish(self) -> (Instance, anyhow::Result<()>) {
+        let Self { instance, listeners, stop, front, .. } = self;
+        drop(listeners);
+        instance.app.tail.close();
+        stop.now();
+        (instance, ended(front))
+    }
+
+    /// Finishes the requests under way, and closes. New connections wait in the backlogs of the sockets for the next program.
+    pub(crate) fn hand_over(self) -> anyhow::Result<Vec<Listener>> {
+        self.instance.app.tail.close();
+        self.stop.after(RESTART_IDLE);
+        let served = ended(self.front);
+        self.instance.close();
+        served.map(|()| self.listeners)
+    }
+
+    /// Reads the certificates again, and the repositories that the file declares.
+    pub(crate) fn reload(&self, file: Option<&Path>, log: &Log) {
+        self.reload_certificates(log);
+        let Some(file) = file else { return };
+        match self.instance.apply_declared(file, log) {
+            Ok(()) => log.info("the repositories of the configuration file are in force", &[("file", &file.display())]),
+            Err(error) => log.warn(
+                "the repositories of the configuration file are not in force",
+                &[("cause", &format!("{error:#}"))],
+            ),
+        }
+    }
+
+    /// Reads the certificates again.
+    pub(crate) fn reload_certificates(&self, log: &Log) {
+        let App { certificates, clock, .. } = &*self.instance.app;
+        certificates.get().into_iter().flatten().for_each(|certificate| certificate.refresh(log, clock.now()));
+    }
+
+    /// Waits for a signal, or for the front to end by itself.
+    pub(crate) fn wait(&self, signals: &mut Signals) -> SignalAction {
+        let mut stopped = pin!(self.stop.asked());
+        self.runtime().block_on(poll_fn(|cx| self.poll_action(signals, stopped.as_mut(), cx)))
+    }
+
+    /// The next signal, or that the front has ended by itself, as the future of [`Running::stopped`] tells.
+    pub(crate) fn poll_action(
+        &self,
+        signals: &mut Signals,
+        stopped: std::pin::Pin<&mut impl Future<Output = Duration>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<SignalAction> {
+        match signals.poll(cx) {
+            Poll::Pending => stopped.poll(cx).map(|_| SignalAction::Stop(rustix::process::Signal::TERM)),
+            action => action,
+        }
+    }
+
+    /// Waits until the front is to stop.
+    pub(crate) fn stopped(&self) -> impl Future<Output = Duration> {
+        self.stop.asked()
+    }
+
+    /// The runtime of work that no client waits for.
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.instance.back
+    }
+}
+
+/// Waits for the end of the front.
+fn ended(front: Front) -> anyhow::Result<()> {
+    Ok(front.join().map_err(|_| anyhow::anyhow!("the front panicked"))??)
+}

@@ -1,0 +1,55 @@
+//! Replies that a handler has in memory, sent without hyper and without a table of headers.
+
+use bytes::Bytes;
+use http::{Method, StatusCode};
+pub use httparse::Header as HeaderLine;
+use std::fmt;
+use std::fs::File;
+use std::sync::Arc;
+use telemetry::{Layer, Subject};
+
+/// The head of a plain request, borrowed from the buffer of its connection.
+pub struct PlainHead<'a> {
+    /// `GET` or `HEAD`.
+    pub method: &'a Method,
+    /// Path and query, as sent.
+    pub target: &'a str,
+    /// Whether the connection is encrypted here.
+    pub tls: bool,
+    /// The header lines in their order, with names as sent. One of them is `Host`.
+    pub lines: &'a [HeaderLine<'a>],
+}
+
+impl<'a> PlainHead<'a> {
+    /// All values of a header, in their order.
+    pub fn values<'n>(&self, name: &'n str) -> impl Iterator<Item = &'a [u8]> + use<'a, 'n> {
+        let lines = self.lines.iter().filter(move |line| line.name.eq_ignore_ascii_case(name));
+        lines.map(|line| line.value)
+    }
+}
+
+impl fmt::Debug for PlainHead<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlainHead").field("method", self.method).field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+/// A stored reply.
+#[derive(Debug, Clone)]
+pub struct StoredReply {
+    /// Its status.
+    pub status: StatusCode,
+    /// The status line and the headers as HTTP/1.1 sends them, each line with its end: with `Date`, `Content-Length` and `Cache-Status`,
+    /// without `Age`, `Daylight-Event` and the empty line.
+    pub head: Bytes,
+    /// The seconds for `Age`.
+    pub age: u64,
+    /// The body, which a `HEAD` leaves out.
+    pub body: Bytes,
+    /// The same body as a file that the kernel can send.
+    pub file: Option<Arc<File>>,
+    /// The layer for the event.
+    pub layer: Layer,
+    /// The subject for the event.
+    pub subject: Subject,
+}

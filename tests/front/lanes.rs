@@ -1,0 +1,84 @@
+//! Lanes: requests for slow pages have slots of their own, so no quick page waits for them; a full queue is told.
+
+use super::program::Front;
+use super::rack::Rack;
+use crate::world::frames::Frames;
+
+/// How many requests may wait for the slots of a lane.
+const QUEUE: usize = 4096;
+/// How many streams a connection may have open at once.
+const STREAMS: usize = 100;
+
+fn two_lanes(rack: &Rack) -> Front {
+    let text = format!(
+        "[[app]]\nname = \"shop\"\nlisten = \"127.0.0.1:0\"\nto = \"{}\"\nslots = 2\n\
+         [[app.lane]]\npaths = [\"/gate/*\"]\nslots = 1\n",
+        rack.url()
+    );
+    Front::start(&[], &text, &[("DAYLIGHT_SERVER_CLIENT_SHARE_PERCENT", "100")])
+}
+
+#[test]
+fn a_page_that_hangs_in_its_lane_stops_no_page_of_the_others() {
+    let rack = Rack::unicorn(2);
+    let front = two_lanes(&rack);
+    let mut reports: Vec<_> = (0..10)
+        .map(|_| {
+            let mut client = front.connect();
+            client.send(b"GET /gate/report HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+            client
+        })
+        .collect();
+    rack.folder.await_counts("/gate/report", (1, 0));
+    for number in 0..50 {
+        front.get(&format!("/page?bytes=10&quick={number}")).expect(200);
+    }
+    assert_eq!(rack.folder.counts("/gate/report"), (1, 0), "more than one report is at work");
+    rack.folder.open("report");
+    for client in &mut reports {
+        assert_eq!(client.answer(false).unwrap().expect(200).text(), "passed");
+    }
+    let event = front.event(&front.get("/gate/report").expect(200));
+    assert!(event.to_string().contains("/gate/*"), "the event names no lane: {event}");
+}
+
+#[test]
+fn a_full_queue_is_told_with_the_time_to_try_again_and_nothing_that_waits_is_lost() {
+    let rack = Rack::unicorn(2);
+    let front = two_lanes(&rack);
+    let mut waiting: Vec<(Frames, Vec<u32>)> = Vec::new();
+    let mut left = QUEUE + 1;
+    while left > 0 {
+        let mut frames = Frames::open(front.address(), &[]);
+        let streams: Vec<u32> = (0..STREAMS.min(left)).map(|_| frames.get("/gate/report").unwrap()).collect();
+        left -= streams.len();
+        waiting.push((frames, streams));
+    }
+    // All of them have arrived once another one is refused.
+    let refused = crate::world::eventually(|| {
+        let mut client = front.connect();
+        client.send(b"GET /gate/late HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+        client.stream().set_read_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
+        client.answer(false).map_err(|error| format!("the queue is not full: {error}"))
+    });
+    let refused = refused.expect(503);
+    let seconds: u32 = refused.header("retry-after").unwrap().parse().unwrap();
+    assert!(seconds >= 1);
+    assert_eq!(front.event(&refused)["reason"], "app_busy");
+    front.get("/page?bytes=10").expect(200);
+
+    rack.folder.open("late");
+    rack.folder.open("report");
+    let (mut answered, mut busy) = (0, 0);
+    for (frames, streams) in &mut waiting {
+        for stream in streams.iter() {
+            match frames.ended(*stream).status() {
+                200 => answered += 1,
+                503 => busy += 1,
+                other => panic!("a request that waited got {other}"),
+            }
+        }
+    }
+    // Requests that had come with a short wait were given up by their clients, which leaves room again.
+    assert!(answered >= QUEUE && busy <= 1, "{answered} answered, {busy} refused");
+}

@@ -1,0 +1,56 @@
+//! The stage of the page about the front of applications: a front of the application that the page writes, and files for its settings.
+
+use super::shims;
+use super::stage::Stage;
+use crate::tls::Certificate;
+use crate::world::{ADMIN, Person, Server, World, eventually};
+use std::fs;
+use std::process::Command;
+
+/// The fronts that the page starts end as soon as they listen. From the first request on another one runs, as it would at the other terminal.
+pub(super) fn stage() -> Stage {
+    let certificate = Certificate::new();
+    let (file, key) = (certificate.file(), certificate.file().with_file_name("key.pem"));
+    Stage::on(World::start())
+        .name("/etc/ssl/shop.pem", file.to_str().unwrap())
+        .name("/etc/ssl/shop.key", key.to_str().unwrap())
+        .folder("/srv/shop/storage")
+        .reads("toml", checked)
+        .before("curl -sS -D - http://127.0.0.1:8080/\n", begin)
+        .before("explain --event $event", ended)
+        .keep(certificate)
+}
+
+/// The program can use the settings.
+fn checked(stage: &Stage, text: &str) -> Result<(), String> {
+    let file = stage.home().join(".block.toml");
+    fs::write(&file, text).unwrap();
+    let mut daylight = Command::new(shims::daylight(stage.home()));
+    let output = daylight.args(["front", "--check", "--config"]).arg(file).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(()) } else { Err(said.into_owned()) }
+}
+
+/// Starts a front with the command of the page, in the folder that the page has made.
+fn begin(stage: &mut Stage) {
+    let (shop, data) = (stage.home().join("shop"), stage.home().join("front"));
+    let command = format!("cd '{}' && exec puma --quiet --port $PORT", shop.display());
+    let arguments = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data.to_str().unwrap(), "--"];
+    let arguments = [&arguments[..], &["sh", "-c", &command]].concat();
+    let log = stage.home().join("front.log");
+    let mut server = Server::spawn_front(&arguments, &[("PATH", "/usr/bin:/bin")], &log).ready();
+    let line = server.await_line("admin page on http://");
+    stage.rename("127.0.0.1:8081", line.split_once("http://").unwrap().1);
+    stage.rename("127.0.0.1:8080", &server.address().to_string());
+    stage.hold(server);
+}
+
+/// The event of a response is known a moment after its last byte.
+fn ended(stage: &mut Stage) {
+    let admin = Person::new(stage.text("127.0.0.1:8081").parse().unwrap(), Some(ADMIN.to_owned()));
+    let path = format!("/api/v1/events/{}", stage.variable("event"));
+    eventually(|| match admin.get(&path).status {
+        200 => Ok(()),
+        status => Err(format!("{path}: {status}")),
+    });
+}
