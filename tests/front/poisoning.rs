@@ -12,7 +12,7 @@ const KEEP: &str = "Cache-Control: public, max-age=600";
 struct Attack {
     poison: bool,
     name: String,
-    first: Vec<u8>,
+    first: String,
     second: String,
 }
 
@@ -30,7 +30,7 @@ fn attacks() -> Vec<Attack> {
                 first.push_str("\r\n\r\n");
             }
             let target = second[0].strip_prefix("GET ").unwrap().to_owned();
-            Attack { poison: kind == "poison", name: name.to_owned(), first: first.into_bytes(), second: target }
+            Attack { poison: kind == "poison", name: name.to_owned(), first, second: target }
         })
         .collect()
 }
@@ -78,16 +78,18 @@ fn no_request_of_the_list_leaves_anything_for_another_client() {
     let mut wrong = Vec::new();
     for preset in ["", "preset = \"rails-assets\"\n"] {
         let mut kept = 0;
-        for attack in &attacks {
-            let origin = Origin::start(|heard, client| client.write_all(&believes_everything(heard)).map(|()| true));
-            let text =
-                format!("[[app]]\nname = \"shop\"\nlisten = \"127.0.0.1:0\"\nto = \"{}\"\n{preset}", origin.url());
-            let front = Front::configured(&text);
+        let origin = Origin::start(|heard, client| client.write_all(&believes_everything(heard)).map(|()| true));
+        let text = format!("[[app]]\nname = \"shop\"\nlisten = \"127.0.0.1:0\"\nto = \"{}\"\n{preset}", origin.url());
+        let front = Front::configured(&text);
+        for (number, attack) in attacks.iter().enumerate() {
+            // A host for each, so that none finds what another one left.
+            let host = format!("shop-{number}.example");
+            let first = attack.first.replace("shop.example", &host);
             for _ in 0..2 {
                 // The reply to an attack may be anything.
-                let _ = front.raw(&attack.first);
+                let _ = front.raw(first.as_bytes());
             }
-            let ask = || front.ask("GET", &attack.second, &[("Host", "shop.example")], b"");
+            let ask = || front.ask("GET", &attack.second, &[("Host", &host)], b"");
             let (told, word) = (ask(), if attack.poison { "evil" } else { "private" });
             let failed = attack.poison && told.status != 200;
             if holds(&told, word) || failed {

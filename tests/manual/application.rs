@@ -34,13 +34,15 @@ fn checked(stage: &Stage, text: &str) -> Result<(), String> {
 /// Starts a front with the command of the page, in the folder that the page has made.
 fn begin(stage: &mut Stage) {
     let (shop, data) = (stage.home().join("shop"), stage.home().join("front"));
-    let command = format!("cd '{}' && exec puma --quiet --port $PORT", shop.display());
+    let command = format!("cd '{}' && exec puma --quiet --bind tcp://127.0.0.1:$PORT", shop.display());
     let arguments = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data.to_str().unwrap(), "--"];
     let arguments = [&arguments[..], &["sh", "-c", &command]].concat();
     let log = stage.home().join("front.log");
     let mut server = Server::spawn_front(&arguments, &[("PATH", "/usr/bin:/bin")], &log).ready();
     let line = server.await_line("admin page on http://");
-    stage.rename("127.0.0.1:8081", line.split_once("http://").unwrap().1);
+    let admin = line.split_once("http://").unwrap().1;
+    stage.rename("127.0.0.1:8081", admin);
+    stage.call(admin);
     stage.rename("127.0.0.1:8080", &server.address().to_string());
     stage.hold(server);
 }

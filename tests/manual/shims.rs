@@ -56,7 +56,9 @@ while read -r line <&3; do
   case "$line" in "$last"*) kill -TERM "$server" ;; esac
 done
 # The command of a front may end by the signal.
-wait "$server" || [ $? = 143 ]
+code=0
+wait "$server" || code=$?
+[ "$code" = 0 ] || [ "$code" = 143 ] || { echo "exit code $code"; exit "$code"; }
 "#;
 
 /// Where they are, in a home, for the front of `PATH`.

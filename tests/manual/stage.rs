@@ -145,6 +145,11 @@ impl Stage {
         self.address = self.world.address().to_string();
     }
 
+    /// The commands of the page call another server from here on.
+    pub(super) fn call(&mut self, address: &str) {
+        address.clone_into(&mut self.address);
+    }
+
     /// A text of the page with what its names mean.
     pub(super) fn text(&self, text: &str) -> String {
         let text = self.names.iter().fold(text.to_owned(), |text, (name, means)| text.replace(name, means));

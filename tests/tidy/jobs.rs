@@ -15,21 +15,30 @@ use Limit::{Bound, Fixed};
 
 /// Every file that starts tasks or threads, how often it does so, and what limits them.
 const SPAWNS: &[(&str, usize, Limit)] = &[
+    ("apps/src/answer/keep.rs", 1, Bound(BoundName::AppSlots)),
+    ("apps/src/answer/refresh.rs", 1, Bound(BoundName::AppSlots)),
     (
         "apps/src/backends/idle.rs",
         1,
         Fixed("one for each core and backend: it closes idle connections, and `is_swept` is set until it has ended"),
     ),
+    ("apps/src/pass/body.rs", 1, Bound(BoundName::AppSlots)),
+    ("apps/src/sendfile.rs", 1, Bound(BoundName::AppSlots)),
+    ("apps/src/spool/anonymous_file.rs", 2, Fixed("one for each upload or response at once: each waits for its own")),
     ("client/src/dial.rs", 1, Bound(BoundName::UpstreamCalls)),
     ("client/src/pool.rs", 1, Fixed("one for each host: `watched` is set until it has ended")),
     ("daylight/src/cli/parallel.rs", 1, Fixed("the command line: a number of threads that the caller gives")),
     ("daylight/src/cli/upgrade.rs", 1, Fixed("the command line: one that waits for a signal")),
     ("daylight/src/instance/mod.rs", 1, Fixed("the heartbeat of the back runtime")),
+    ("daylight/src/app_front/addresses.rs", 1, Fixed("one watch of the backends for each address of the settings")),
+    ("daylight/src/app_front/command.rs", 1, Fixed("the command of `daylight front`: one process")),
+    ("daylight/src/app_front/mod.rs", 1, Fixed("one for the service manager")),
+    ("daylight/src/serve/mod.rs", 1, Fixed("one for the service manager")),
     (
-        "daylight/src/serve/mod.rs",
-        5,
+        "daylight/src/serve/running.rs",
+        4,
         Fixed(
-            "one watch of the certificate, one of hooks, one for the service manager, one maintenance task, the thread of the front",
+            "a watch for each certificate of the settings, one of hooks, one maintenance task, the thread of the front",
         ),
     ),
     ("front/src/body/file_reader.rs", 1, Bound(BoundName::FileThreads)),

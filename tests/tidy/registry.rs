@@ -1,9 +1,10 @@
 //! Every operation and every bound that is declared is recorded or filled by shipped code. A name that nothing records would
 //! promise a figure that never moves.
 
-use super::{Source, code, nothing_wrong};
+use super::{Source, code, nothing_wrong, root};
 use daylight::config::{self, Environment, Machine};
 use std::collections::BTreeSet;
+use std::fs;
 use telemetry::{BoundName, CacheName, Op, PoolName};
 
 /// Whether code names `path` as a value. Patterns of a `match` record nothing, and neither do tests and comments, which are left out.
@@ -37,12 +38,16 @@ fn every_operation_every_bound_and_every_pool_is_recorded_by_shipped_code() {
 #[test]
 fn every_setting_that_governs_a_bound_a_cache_or_a_pool_is_a_key() {
     let (_, loaded) = config::load(None, &Environment::default(), &[], Machine::here()).unwrap();
-    let keys: BTreeSet<&str> = loaded.entries.iter().map(|entry| entry.key).collect();
+    let keys: BTreeSet<&str> =
+        loaded.entries.iter().map(|entry| entry.key).chain(config::APP_KEYS.iter().copied()).collect();
     let bounds = BoundName::ALL.iter().map(|bound| (bound.as_str(), bound.setting()));
     let caches = CacheName::ALL.iter().map(|cache| (cache.as_str(), cache.setting()));
     let pools = PoolName::ALL.iter().map(|pool| (pool.as_str(), pool.setting()));
     let named = bounds.chain(caches).chain(pools).filter_map(|(name, setting)| Some((name, setting?)));
-    let wrong = named.filter(|(_, setting)| !keys.contains(setting));
+    // The settings of an application are keys of a table.
+    let of_apps = fs::read_to_string(root().join("crates/daylight/src/config/app_table.rs")).unwrap();
+    let is_key = |setting: &str| keys.contains(setting) || of_apps.contains(&format!("    \"{setting}\",\n"));
+    let wrong = named.filter(|(_, setting)| !is_key(setting));
     nothing_wrong(
         wrong.map(|(name, setting)| format!("`{name}` names the setting `{setting}`, which does not exist")).collect(),
     );
@@ -53,6 +58,8 @@ const COUNTED_ELSEWHERE: &[(&str, &str)] = &[
     // The connection and the files of the cache database.
     ("crates/store/src/cache/database.rs", "crates/store/src/cache/files.rs"),
     ("crates/store/src/cache/file_cache.rs", "crates/store/src/cache/files.rs"),
+    // The figures of stored responses, for a page.
+    ("crates/web/src/apps.rs", "crates/apps/src/cache/store.rs"),
 ];
 
 /// Whether a file makes a cache: it has a type of that name, or uses the crate for caches.

@@ -82,7 +82,7 @@ pub struct LaneOptions {
 pub struct BadApp {
     /// Its name.
     pub app: String,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
     /// What to do.
     pub hint: &'static str,

@@ -21,7 +21,7 @@ pub(crate) struct AppTunnel {
 }
 
 impl AppTunnel {
-    pub(crate) fn new((connection, place): (BackendConnection, ConnectionPlace), open: OpenStream) -> Self {
+    pub(crate) fn new(connection: BackendConnection, place: ConnectionPlace, open: OpenStream) -> Self {
         Self { connection, _place: place, open }
     }
 }

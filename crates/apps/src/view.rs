@@ -49,7 +49,7 @@ pub struct BackendView {
     pub trouble: Option<String>,
     /// The requests that it works on.
     pub busy: u64,
-    /// Its open connections, idle ones too.
+    /// Its open connections, idle ones too. WebSockets and event streams are counted apart.
     pub connections: u64,
 }
 

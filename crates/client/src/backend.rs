@@ -4,6 +4,7 @@
 mod address;
 mod body;
 mod connection;
+mod own_wakes;
 mod response_head;
 #[cfg(test)]
 mod tests;

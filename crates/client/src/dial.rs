@@ -79,7 +79,9 @@ pub(crate) async fn dial(origin: &Origin, options: DialOptions<'_>, set_up: &mut
     let tcp = next?;
     // If these fail, only time is lost.
     let _ = tcp.set_nodelay(true);
-    let _ = SockRef::from(&tcp).set_tcp_user_timeout(options.lost_after);
+    if options.lost_after.is_some() {
+        let _ = SockRef::from(&tcp).set_tcp_user_timeout(options.lost_after);
+    }
     let peer = tcp.peer_addr().ok().filter(|_| options.proxy.is_none()).map(|peer| peer.ip());
     let mut stream = Stream::Plain(tcp);
     if !origin.tls {
@@ -147,7 +149,15 @@ fn allowed(origin: &Origin, options: DialOptions<'_>, addresses: Vec<SocketAddr>
 }
 
 /// The first connection that is made, or the last error.
-async fn first_of(mut addresses: impl Iterator<Item = SocketAddr>) -> io::Result<TcpStream> {
+async fn first_of(addresses: impl Iterator<Item = SocketAddr>) -> io::Result<TcpStream> {
+    let mut addresses = addresses.peekable();
+    let Some(first) = addresses.next() else { return Err(io::ErrorKind::AddrNotAvailable.into()) };
+    // The only one needs no task of its own. A server that closes its connection after each response, as unicorn does, is dialled for
+    // each request.
+    if addresses.peek().is_none() {
+        return connect_to(first).await;
+    }
+    let mut addresses = std::iter::once(first).chain(addresses);
     let mut tries = JoinSet::new();
     let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
     loop {

@@ -37,7 +37,7 @@ pub struct App {
     /// The most such bytes.
     pub spool_max_bytes: u64,
     /// Its stored responses, since the start of the server. Null: it stores none.
-    pub cache: Option<AppCache>,
+    pub cache: Option<StoredResponses>,
 }
 
 /// A lane of an application.
@@ -70,7 +70,7 @@ pub struct AppBackend {
 
 /// The stored responses of an application.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
-pub struct AppCache {
+pub struct StoredResponses {
     /// Their bytes.
     pub bytes: u64,
     /// The most such bytes.
@@ -131,7 +131,7 @@ impl App {
     }
 }
 
-impl AppCache {
+impl StoredResponses {
     /// The part of the lookups that were answered, in words.
     pub fn hit_share(&self) -> String {
         match self.lookups {
@@ -170,7 +170,7 @@ mod tests {
         let odd = || "<b>\"&'".to_owned();
         let lane = AppLane { paths: vec![odd()], slots: 2, busy: 1, waiting: 7 };
         let backend = AppBackend { url: odd(), up: false, trouble: Some(odd()), busy: 3, connections: 4 };
-        let cache = AppCache { bytes: 2_000, max_bytes: 5_000_000, responses: 9, hits: 1, lookups: 4 };
+        let cache = StoredResponses { bytes: 2_000, max_bytes: 5_000_000, responses: 9, hits: 1, lookups: 4 };
         let app = App {
             name: odd(),
             url: odd(),

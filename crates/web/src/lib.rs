@@ -24,7 +24,7 @@ mod shell;
 mod sign_in;
 mod version;
 
-pub use apps::{App, AppBackend, AppCache, AppLane, Apps, AppsPage, SlowPath};
+pub use apps::{App, AppBackend, AppLane, Apps, AppsPage, SlowPath, StoredResponses};
 pub use askama::Template;
 pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};
 pub use browse::{Browse, BrowseItem, BrowsePage, HiddenReason};

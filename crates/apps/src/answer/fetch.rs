@@ -1,15 +1,15 @@
 //! Asking the application for a response that is then stored, or whether a stored one still holds.
 
-use super::keep::Sent;
 use super::visit::{self, Visit};
 use crate::app::App;
 use crate::cache::flights::{End, Leading};
+use crate::cache::rules::asked::Asked;
 use crate::cache::rules::freshness::Exchanged;
 use crate::cache::rules::update::for_clients;
 use crate::cache::rules::usable::Trouble;
 use crate::cache::rules::validation::{has_validator, is_about, validate, without_conditions};
 use crate::cache::status::{Forwarded, Report};
-use crate::cache::stored::{self, Stored};
+use crate::cache::stored::{self, Hidden, Stored};
 use crate::pass::{Outgoing, PassError, Passed, PassedBody};
 use front::{Ranges, Reply};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -30,6 +30,17 @@ pub(super) struct Fetch {
     pub(super) forwarded: Forwarded,
     /// It waited for another request.
     pub(super) collapsed: bool,
+}
+
+/// The request that the application got.
+#[derive(Debug)]
+pub(super) struct Sent<'a> {
+    /// What it says: without the conditions and the range of the client where they were not sent.
+    pub(super) asked: &'a Asked,
+    pub(super) headers: HeaderMap,
+    /// The number for the stamp of its response.
+    pub(super) began: u64,
+    pub(super) at: Exchanged,
 }
 
 /// What came of it.
@@ -105,16 +116,17 @@ impl Fetch {
             let mut passed = match passed {
                 Ok(passed) => passed,
                 Err(error) => {
-                    let hiding = self.hiding(Trouble::NoAnswer).filter(|_| error.is_of_app());
-                    self.finish(if hiding.is_some() { End::Hidden } else { End::LetGo });
-                    return hiding.map(|stored| Came::Hidden(stored, error.reason())).ok_or(error);
+                    if let Some(stored) = self.hiding(Trouble::NoAnswer).filter(|_| error.is_of_app()) {
+                        return Ok(self.hide(stored, Hidden::new(Trouble::NoAnswer, error.reason(), at.answered)));
+                    }
+                    self.finish(End::LetGo);
+                    return Err(error);
                 }
             };
             if matches!(passed.status.as_u16(), 500 | 502 | 503 | 504)
                 && let Some(stored) = self.hiding(Trouble::Error)
             {
-                self.finish(End::Hidden);
-                return Ok(Came::Hidden(stored, Reason::UpstreamFailed));
+                return Ok(self.hide(stored, Hidden::new(Trouble::Error, Reason::UpstreamFailed, at.answered)));
             }
             stored::date(&mut passed.headers, at.answered);
             let sent = Sent { asked: &asked, headers, began, at };
@@ -131,6 +143,12 @@ impl Fetch {
             let report = self.keep(&mut passed, sent);
             return Ok(Came::Passed(passed, report, stored.is_some()));
         }
+    }
+
+    fn hide(&mut self, stored: Arc<Stored>, hidden: Hidden) -> Came {
+        stored.hide(hidden);
+        self.finish(End::Hidden);
+        Came::Hidden(stored, hidden.reason)
     }
 
     /// Ends the flight, if others wait.

@@ -1,11 +1,9 @@
 //! Storing the responses of the application.
 
-use super::fetch::Fetch;
+use super::fetch::{Fetch, Sent};
 use crate::app::App;
 use crate::cache::flights::{End, Leading};
 use crate::cache::key::Key;
-use crate::cache::rules::asked::Asked;
-use crate::cache::rules::freshness::Exchanged;
 use crate::cache::rules::storable::{Storable, Unstorable};
 use crate::cache::rules::update::after_304;
 use crate::cache::rules::validation::head_is_about;
@@ -16,17 +14,6 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use std::sync::Arc;
 use tokio::task::spawn_local;
-
-/// The request that the application got.
-#[derive(Debug)]
-pub(super) struct Sent<'a> {
-    /// What it says: without the conditions and the range of the client where they were not sent.
-    pub(super) asked: &'a Asked,
-    pub(super) headers: HeaderMap,
-    /// The number for the stamp of its response.
-    pub(super) began: u64,
-    pub(super) at: Exchanged,
-}
 
 /// A response whose body is on its way into the store.
 struct Coming {
@@ -53,18 +40,17 @@ impl Fetch {
         let cache = &self.app.cache;
         let target = self.visit.target();
         let judged = cache.judge(target, sent.asked, &sent.headers, passed.status, &passed.headers, sent.at);
-        let declared =
-            passed.headers.get(header::CONTENT_LENGTH).and_then(|len| len.to_str().ok()?.parse::<usize>().ok());
-        let judged = judged.and_then(|storable| match &passed.body {
-            PassedBody::Bytes(_) | PassedBody::Spooled(_) if declared.is_none_or(|len| len <= cache.heaviest()) => {
-                Ok(storable)
-            }
-            PassedBody::Bytes(_) | PassedBody::Spooled(_) => Err(Unstorable::Size),
+        let fits = |len: usize| if len <= cache.largest() { Ok(()) } else { Err(Unstorable::Size) };
+        let of_body = match &passed.body {
+            PassedBody::Bytes(body) => fits(body.len()),
+            PassedBody::Spooled(body) => fits(body.len().map_or(0, |len| usize::try_from(len).unwrap_or(usize::MAX))),
             PassedBody::Endless(_) | PassedBody::Tunnel(_) | PassedBody::File(_) => Err(Unstorable::Body),
-        });
+        };
+        let judged = judged.and_then(|storable| of_body.map(|()| storable));
         let is_shared = judged.as_ref().is_ok_and(|storable| storable.is_shared(sent.at.answered));
-        // A failure and the answer to a condition tell nothing of the next response.
-        if is_shared || !(passed.status.is_server_error() || passed.status == StatusCode::NOT_MODIFIED) {
+        // A failure, a response for one user and the answer to a condition tell nothing of the next response.
+        let tells = !(sent.asked.personal || sent.asked.conditional || passed.status.is_server_error());
+        if is_shared || tells {
             cache.remember(&self.visit.key(), is_shared, sent.at.answered);
         }
         if !is_shared {
@@ -83,11 +69,14 @@ impl Fetch {
                 leading: self.leading.take(),
             };
             match &passed.body {
-                PassedBody::Bytes(body) if body.len() <= self.app.cache.heaviest() => {
+                PassedBody::Bytes(body) => {
                     coming.store(Some(Bytes::copy_from_slice(body)));
                 }
                 _ => {
-                    let body = passed.copy(self.app.cache.heaviest());
+                    let body = passed.copy(self.app.cache.largest());
+                    if let Some(leading) = &coming.leading {
+                        leading.coming();
+                    }
                     spawn_local(async move { coming.store(body.await) });
                 }
             }
@@ -116,7 +105,9 @@ impl Fetch {
         if !may_be_stored {
             cache.outdate(&key, &HeaderMap::new());
         }
-        cache.remember(&key, is_shared, at.answered);
+        if is_shared || !sent.asked.personal {
+            cache.remember(&key, is_shared, at.answered);
+        }
         let is_stored = may_be_stored && cache.put(&key, &sent.headers, kept.clone());
         (kept, is_stored && is_shared)
     }

@@ -10,16 +10,19 @@ use crate::cache::Cache;
 use crate::cache::flights::{End, Part};
 use crate::cache::key::KeyRef;
 use crate::cache::rules::usable::Trouble;
-use crate::cache::rules::{asked, invalidation, update};
+use crate::cache::rules::{invalidation, update};
 use crate::cache::status::{Forwarded, Report};
 use crate::pass::{Outgoing, PassError};
 use fetch::Fetch;
 use front::{Reply, Request};
 use http::StatusCode;
 use std::sync::Arc;
+use std::time::Duration;
 use telemetry::{Event, Op, Reason};
 use visit::{Look, Visit};
 
+/// How long a request waits for the body of the response to another one. An application that sends its page slowly sends it to each.
+const BODY_WAIT: Duration = Duration::from_secs(10);
 /// How often a request waits for another one.
 const WAITS: usize = 3;
 
@@ -33,6 +36,12 @@ impl App {
     }
 
     async fn answered(self: &Arc<Self>, request: &mut Request, event: &mut Event) -> Result<Reply, PassError> {
+        let now = event.at;
+        if self.cache.is_on()
+            && let Some(stored) = event.time(Op::AppCacheLookup, || Visit::at_once(self, request, now))
+        {
+            return Ok(visit::hit(&stored, now, false, event));
+        }
         let outgoing = Outgoing::of(self, request, event).await?;
         match Visit::of(&self.cache, &outgoing) {
             Some(visit) => self.through_cache(outgoing, visit, event).await,
@@ -43,12 +52,10 @@ impl App {
     /// A request whose response is not stored. If it changed something, stored responses may be outdated (RFC 9111, 4.4).
     async fn around_cache(self: &Arc<Self>, outgoing: Outgoing, event: &mut Event) -> Result<Reply, PassError> {
         let (method, target) = (outgoing.method.clone(), outgoing.target.clone());
-        let overrides = asked::overrides(&outgoing.headers);
         let key = KeyRef::of(&outgoing.headers, target.as_str()).filter(|_| self.cache.is_on()).map(|key| key.key());
         let mut passed = self.pass(outgoing, event).await?;
-        let changed = invalidation::outdates(&method, passed.status) || (overrides && passed.status.is_success());
         if let Some(key) = key {
-            if changed {
+            if invalidation::outdates(&method, passed.status) {
                 self.cache.outdate(&key.borrowed(), &passed.headers);
             }
             let reads = [http::Method::GET, http::Method::HEAD].contains(&method);
@@ -86,6 +93,10 @@ impl App {
                     self.refresh(&fetch.visit, &stored, &outgoing);
                     return Ok(visit::hit(&stored, now, fetch.collapsed, event));
                 }
+                Look::Hiding(stored, reason) => {
+                    self.refresh(&fetch.visit, &stored, &outgoing);
+                    return Ok(fetch.stale(&stored, reason, event));
+                }
                 Look::Ask(stored, others, forwarded) => {
                     (fetch.stored, fetch.forwarded) = (stored, forwarded);
                     others
@@ -112,7 +123,7 @@ impl App {
                 }
                 Some(Part::Other(following)) => {
                     let _waiting = self.cache.bound().map(|bound| bound.wait());
-                    match event.waited(Op::AppCacheWait, following.end()).await {
+                    match event.waited(Op::AppCacheWait, following.end(BODY_WAIT)).await {
                         End::Stored => fetch.collapsed = true,
                         End::Left => {}
                         End::LetGo => break,

@@ -4,9 +4,11 @@ use super::fetch::{Came, Fetch};
 use super::visit::Visit;
 use crate::app::App;
 use crate::cache::Cache;
+use crate::cache::rules::validation::without_conditions;
 use crate::cache::status::Forwarded;
 use crate::cache::stored::Stored;
 use crate::pass::Outgoing;
+use http::Method;
 use std::sync::Arc;
 use telemetry::{Job, Layer, Outcome};
 use tokio::task::spawn_local;
@@ -19,10 +21,12 @@ impl App {
     pub(super) fn refresh(self: &Arc<Self>, visit: &Visit, stored: &Arc<Stored>, outgoing: &Outgoing) {
         let flight = Cache::flight(&visit.key(), Some(stored), &outgoing.headers);
         let Some(leading) = self.cache.flights.begin(flight) else { return };
-        let Some(outgoing) = outgoing.again() else { return };
+        let Some(mut outgoing) = outgoing.again() else { return };
+        without_conditions(&mut outgoing.headers);
+        outgoing.method = Method::GET;
         let mut fetch = Fetch {
             app: self.clone(),
-            visit: visit.clone(),
+            visit: visit.in_background(),
             stored: Some(stored.clone()),
             leading: Some(leading),
             forwarded: Forwarded::Stale,

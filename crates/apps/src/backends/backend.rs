@@ -93,12 +93,11 @@ impl AppBackend {
         if self.is_good.load(Relaxed) { Rank::Usable } else { lock(&self.health).rank(now) }
     }
 
-    /// A request tries it. Returns 0, its place if there is no other one.
-    pub(super) fn choose(&self, now: Tick) -> usize {
+    /// A request tries it now.
+    pub(super) fn tried(&self) {
         if !self.is_good.load(Relaxed) {
-            lock(&self.health).tried(now);
+            lock(&self.health).tried(Tick::now());
         }
-        0
     }
 
     /// Takes a place among its open connections. `None`: there are more than were foreseen.

@@ -24,13 +24,15 @@ impl Tried {
 /// The backend that is tried next, among the others: one that can be used before one that is down, and one that is down before one that
 /// asked for no new requests; then the one with the fewest requests under way. Between equal ones it is `turn` that decides.
 pub(super) fn next(all: &[Arc<AppBackend>], tried: Tried, turn: impl FnOnce() -> usize) -> Option<usize> {
-    if let [only] = all {
-        // Only a trial after a failure has to be noted.
-        return (!tried.has(0)).then(|| only.choose(Tick::now()));
-    }
-    let (now, turn, count) = (Tick::now(), turn(), all.len());
-    let order = (0..count).map(|step| turn.wrapping_add(step) % count).filter(|at| !tried.has(*at));
-    let at = order.min_by_key(|at| (all[*at].rank(now), all[*at].busy()))?;
-    all[at].choose(now);
+    let at = match all {
+        [_] if tried.has(0) => return None,
+        [_] => 0,
+        _ => {
+            let (now, turn, count) = (Tick::now(), turn(), all.len());
+            let order = (0..count).map(|step| turn.wrapping_add(step) % count).filter(|at| !tried.has(*at));
+            order.min_by_key(|at| (all[*at].rank(now), all[*at].busy()))?
+        }
+    };
+    all[at].tried();
     Some(at)
 }

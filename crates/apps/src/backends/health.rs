@@ -30,7 +30,7 @@ pub(super) enum Rank {
     Draining,
 }
 
-/// What is known about the health of a backend.
+/// The health of a backend, as far as it is known.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     /// It refused the last connection, and is not tried before this.

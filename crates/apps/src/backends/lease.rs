@@ -19,9 +19,17 @@ pub(crate) struct Lease {
     pub(super) busy: ConnectionPlace,
 }
 
-/// The place of a connection among those that a backend works on, until this is dropped.
+/// The place of a connection among the connections that a backend works on, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionPlace(Arc<AppBackend>);
+
+/// A backend accepted no connection.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// For operators.
+    pub(super) why: String,
+    pub(super) nothing_listens: bool,
+}
 
 impl ConnectionPlace {
     pub(super) fn of(backend: &Arc<AppBackend>) -> Self {
@@ -44,23 +52,29 @@ impl AppBackend {
                 return Ok(Lease { open, is_reused: true, busy: ConnectionPlace::of(self) });
             }
         }
-        let connected = match timeout(CONNECT_MAX, self.connect(event)).await {
-            Ok(Ok(lease)) => Ok(lease),
-            Ok(Err(error)) => Err(with_cause(&error)),
-            Err(_) => Err(format!("`{}` did not accept a connection within {} s", self.name(), CONNECT_MAX.as_secs())),
-        };
+        let connected = self.connect(event).await;
         match &connected {
             Ok(_) => self.connected(),
-            Err(why) => self.refused(why),
+            Err(refusal) => self.refused(&refusal.why),
         }
-        connected
+        connected.map_err(|refusal| refusal.why)
     }
 
-    /// A new connection, without a limit of time.
-    pub(super) async fn connect(self: &Arc<Self>, event: &mut Event) -> Result<Lease, client::Error> {
+    /// A new connection.
+    pub(super) async fn connect(self: &Arc<Self>, event: &mut Event) -> Result<Lease, Refusal> {
         let (busy, place) = (ConnectionPlace::of(self), self.place());
-        let connection = self.backend().connect(event).await?;
-        Ok(Lease { open: Open { connection, place }, is_reused: false, busy })
+        match timeout(CONNECT_MAX, self.backend().connect(event)).await {
+            Ok(Ok(connection)) => Ok(Lease { open: Open { connection, place }, is_reused: false, busy }),
+            Ok(Err(error)) => {
+                let nothing_listens = matches!(error, client::Error::NotListening { .. });
+                Err(Refusal { why: with_cause(&error), nothing_listens })
+            }
+            Err(_) => {
+                let (name, seconds) = (self.name(), CONNECT_MAX.as_secs());
+                let why = format!("`{name}` did not accept a connection within {seconds} s");
+                Err(Refusal { why, nothing_listens: false })
+            }
+        }
     }
 }
 

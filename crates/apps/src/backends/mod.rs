@@ -5,8 +5,6 @@ mod choice;
 mod health;
 mod idle;
 mod lease;
-#[cfg(test)]
-mod tests;
 mod watch;
 
 pub(crate) use lease::{ConnectionPlace, Lease};
@@ -83,7 +81,7 @@ impl Backends {
         }))
     }
 
-    /// A connection to the backend that has the fewest requests under way, among those that can be used. An idle one, unless it must be
+    /// A connection to the backend that has the fewest requests under way, among the usable ones. An idle one, unless it must be
     /// `fresh`. Backends that cannot be used are tried when no other is left.
     pub(crate) async fn lease(&self, fresh: bool, event: &mut Event) -> Result<Lease, NoBackend> {
         let started = self.started.load(Relaxed);
@@ -123,8 +121,8 @@ impl Backends {
             for backend in &self.all {
                 match backend.connect(event).await {
                     Ok(lease) => return Ok(lease),
-                    Err(client::Error::NotListening { .. }) => {}
-                    Err(error) => return Err(NoBackend::Down(error.to_string())),
+                    Err(refusal) if refusal.nothing_listens => {}
+                    Err(refusal) => return Err(NoBackend::Down(refusal.why)),
                 }
             }
             if !self.is_starting() {
@@ -158,3 +156,6 @@ impl Backends {
         !self.started.load(Relaxed) && self.start_ends.is_some_and(|ends| Tick::now() < ends)
     }
 }
+
+#[cfg(test)]
+mod tests;

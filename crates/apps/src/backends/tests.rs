@@ -242,7 +242,7 @@ fn the_health_path_tells_who_is_healthy_who_drains_and_who_fails() {
             assert_eq!(leased(&backends).await.backend(), stage.options.to[1]);
         }
         assert!(!backends.view()[0].up && backends.view()[0].trouble.as_ref().unwrap().contains("503"));
-        // What is under way goes on.
+        // A request under way goes on.
         *origins[0].says.lock().unwrap() = OK;
         asked(under_way).await;
         first.checked(watch::check(first, path).await);

@@ -4,11 +4,23 @@
 use super::key::Key;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use telemetry::lock;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 /// The response for which requests wait: a URL, and the values of the headers that select among its responses, as far as they are known.
 pub(crate) type FlightKey = (Key, Vec<u8>);
+
+/// How far a flight is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It is not known whether its response can be shared.
+    Asking,
+    /// Its response can be shared, and its body is coming.
+    Coming,
+    Ended(End),
+}
 
 /// How a flight ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +40,7 @@ pub(crate) enum End {
 pub(crate) struct Flights(Arc<Open>);
 
 #[derive(Debug, Default)]
-struct Open(Mutex<HashMap<FlightKey, watch::Receiver<Option<End>>>>);
+struct Open(Mutex<HashMap<FlightKey, watch::Receiver<Stage>>>);
 
 /// The part of a request in a flight.
 #[derive(Debug)]
@@ -44,13 +56,13 @@ pub(crate) enum Part {
 pub(crate) struct Leading {
     open: Arc<Open>,
     key: FlightKey,
-    end: watch::Sender<Option<End>>,
+    end: watch::Sender<Stage>,
     ended: bool,
 }
 
 /// A request that waits.
 #[derive(Debug)]
-pub(crate) struct Following(watch::Receiver<Option<End>>);
+pub(crate) struct Following(watch::Receiver<Stage>);
 
 impl Flights {
     /// Joins the flight for a response, or begins one.
@@ -59,7 +71,7 @@ impl Flights {
         if let Some(end) = open.get(&key) {
             return Part::Other(Following(end.clone()));
         }
-        let (end, ending) = watch::channel(None);
+        let (end, ending) = watch::channel(Stage::Asking);
         open.insert(key.clone(), ending);
         Part::First(Leading { open: self.0.clone(), key, end, ended: false })
     }
@@ -79,6 +91,11 @@ impl Flights {
 }
 
 impl Leading {
+    /// The response can be shared, and its body is coming.
+    pub(crate) fn coming(&self) {
+        self.end.send_replace(Stage::Coming);
+    }
+
     /// Ends the flight.
     pub(crate) fn end(mut self, end: End) {
         self.finish(end);
@@ -89,7 +106,7 @@ impl Leading {
             self.ended = true;
             // Requests that come from now on find the stored response, or begin a flight.
             lock(&self.open.0).remove(&self.key);
-            self.end.send_replace(Some(end));
+            self.end.send_replace(Stage::Ended(end));
         }
     }
 }
@@ -101,19 +118,29 @@ impl Drop for Leading {
 }
 
 impl Following {
-    /// Waits for the end of the flight.
-    pub(crate) async fn end(mut self) -> End {
-        match self.0.wait_for(Option::is_some).await {
-            Ok(end) => end.unwrap_or(End::Left),
-            Err(_) => End::Left,
+    /// Waits for the end of the flight, but for the body no longer than this: then it is let go.
+    pub(crate) async fn end(mut self, body: Duration) -> End {
+        let shared = self.0.wait_for(|stage| *stage != Stage::Asking).await.map(|stage| *stage);
+        let stage = match shared {
+            Ok(Stage::Asking | Stage::Coming) => {
+                match timeout(body, self.0.wait_for(|stage| matches!(stage, Stage::Ended(_)))).await {
+                    Ok(ended) => ended.map(|stage| *stage),
+                    Err(_) => Ok(Stage::Ended(End::LetGo)),
+                }
+            }
+            ended => ended,
+        };
+        match stage {
+            Ok(Stage::Ended(end)) => end,
+            _ => End::Left,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::key::KeyRef;
     use super::*;
+    use crate::cache::key::KeyRef;
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
@@ -139,7 +166,7 @@ mod tests {
             let leading = first(&flights);
             assert!(flights.begin(key("/other")).is_some());
             let others: Vec<_> = (0..1000).map(|_| other(&flights)).collect();
-            let mut others: Vec<_> = others.into_iter().map(|other| Box::pin(other.end())).collect();
+            let mut others: Vec<_> = others.into_iter().map(|other| Box::pin(other.end(Duration::MAX))).collect();
             assert!(others.iter_mut().all(|other| other.as_mut().poll(&mut cx).is_pending()));
             leading.end(end);
             assert!(others.iter_mut().all(|other| other.as_mut().poll(&mut cx) == Poll::Ready(end)));
@@ -154,7 +181,7 @@ mod tests {
         let others = [other(&flights), other(&flights)];
         drop(leading);
         for other in others {
-            assert_eq!(pin!(other.end()).poll(&mut cx), Poll::Ready(End::Left));
+            assert_eq!(pin!(other.end(Duration::MAX)).poll(&mut cx), Poll::Ready(End::Left));
         }
         first(&flights).end(End::Stored);
     }

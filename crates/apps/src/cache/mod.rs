@@ -7,10 +7,10 @@ pub(crate) mod flights;
 pub(crate) mod key;
 mod purges;
 pub(crate) mod rules;
+mod sharing;
 pub(crate) mod status;
 mod store;
 pub(crate) mod stored;
-mod uncollapsed;
 
 use crate::options::{AppOptions, Preset};
 use crate::view::CacheView;
@@ -27,13 +27,13 @@ use rules::policy::Policy;
 use rules::storable::{Storable, Unstorable, storable};
 use rules::usable::Use;
 use rules::{invalidation, preset};
+use sharing::Sharing;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use store::Store;
 pub(crate) use store::{Found, Variants};
 use stored::Stored;
 use telemetry::{Bound, Millis, Miss, Recorder, Subject};
-use uncollapsed::Uncollapsed;
 
 /// The stored responses of an application.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(crate) struct Cache {
     store: Option<Store>,
     purges: Purges,
     pub(crate) flights: Flights,
-    uncollapsed: Uncollapsed,
+    sharing: Sharing,
     preset: Option<Preset>,
     hasher: RandomState,
 }
@@ -55,7 +55,7 @@ impl Cache {
             store,
             purges: Purges::default(),
             flights: Flights::default(),
-            uncollapsed: Uncollapsed::default(),
+            sharing: Sharing::default(),
             preset: options.preset,
             hasher: RandomState::new(),
         }
@@ -71,9 +71,9 @@ impl Cache {
         self.store.as_ref().map(Store::bound)
     }
 
-    /// The most bytes that a response may have.
-    pub(crate) fn heaviest(&self) -> usize {
-        self.store.as_ref().map_or(0, Store::heaviest)
+    /// The most bytes that a stored body may have.
+    pub(crate) fn largest(&self) -> usize {
+        self.store.as_ref().map_or(0, Store::largest)
     }
 
     /// The reply to a plain request for `host`, if a fresh response is stored and the client asks for no other.
@@ -144,15 +144,14 @@ impl Cache {
         (key.key(), known.map(|known| known.selecting(request)).unwrap_or_default())
     }
 
-    /// Whether requests for a URL do not wait for each other now.
-    pub(crate) fn is_uncollapsed(&self, key: &KeyRef<'_>, now: Millis) -> bool {
-        self.uncollapsed.has(self.hasher.hash_one(key), now)
+    /// Whether the last response of a URL could be shared. `None`: it is not known.
+    pub(crate) fn is_shared(&self, key: &KeyRef<'_>, now: Millis) -> Option<bool> {
+        self.sharing.get(self.hasher.hash_one(key), now)
     }
 
-    /// Remembers that the response of a URL can, or cannot, be shared.
+    /// Remembers whether the response of a URL can be shared.
     pub(crate) fn remember(&self, key: &KeyRef<'_>, is_shared: bool, now: Millis) {
-        let hash = self.hasher.hash_one(key);
-        if is_shared { self.uncollapsed.remove(hash) } else { self.uncollapsed.add(hash, now) }
+        self.sharing.add(self.hasher.hash_one(key), is_shared, now);
     }
 
     /// Outdates the responses of a URL, and of the URLs that the answer to a change names.

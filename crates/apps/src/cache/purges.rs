@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use telemetry::lock;
 
-/// 512 KiB, from the first purge on. A purge also drops the responses that share its place: one in 65536, for each of their tags.
-const PLACES: usize = 1 << 16;
+/// The places of URLs, of which each change of the application needs one. A purge also drops the responses that share its place.
+const URLS: u32 = 1 << 17;
+/// The places of paths and tags. With those of URLs they take 1.25 MiB, from the first purge on.
+const OTHERS: u32 = 1 << 15;
 
 /// The purges of one application.
 #[derive(Debug, Default)]
@@ -26,7 +28,7 @@ pub(crate) struct Purges {
 #[derive(Debug)]
 pub(crate) struct Stamp {
     began: u64,
-    places: Box<[u16]>,
+    places: Box<[u32]>,
     /// It held after this purge.
     held: AtomicU64,
     /// It no longer holds, and was counted.
@@ -35,7 +37,7 @@ pub(crate) struct Stamp {
 
 /// A place of a purge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place(u16);
+pub(crate) struct Place(u32);
 
 impl Purges {
     /// The number for the stamp of a response whose request is sent after this call.
@@ -57,7 +59,7 @@ impl Purges {
             return true;
         }
         let Some(places) = self.places.get() else { return true };
-        let holds = stamp.places.iter().all(|place| places[usize::from(*place)].load(Ordering::Relaxed) <= stamp.began);
+        let holds = stamp.places.iter().all(|place| places[*place as usize].load(Ordering::Relaxed) <= stamp.began);
         if holds {
             stamp.held.store(last, Ordering::Relaxed);
         }
@@ -67,31 +69,30 @@ impl Purges {
     /// Purges these places. When it returns, no response holds whose request was sent before.
     pub(crate) fn purge(&self, purged: impl IntoIterator<Item = Place>) {
         let _turn = lock(&self.turn);
-        let places = self.places.get_or_init(|| (0..PLACES).map(|_| AtomicU64::new(0)).collect());
+        let places = self.places.get_or_init(|| (0..URLS + OTHERS).map(|_| AtomicU64::new(0)).collect());
         // The places come first: a thread that sees the number sees them too.
         let next = self.last.load(Ordering::Relaxed) + 1;
-        purged.into_iter().for_each(|place| places[usize::from(place.0)].store(next, Ordering::Relaxed));
+        purged.into_iter().for_each(|place| places[place.0 as usize].store(next, Ordering::Relaxed));
         self.last.store(next, Ordering::Release);
     }
 
     /// The place of a URL, over both schemes.
     pub(crate) fn url(&self, host: &str, target: &str) -> Place {
-        self.place((1_u8, host, target))
+        Place(self.hash((host, target)) % URLS)
     }
 
     /// The place of a path and query, over all hosts.
     pub(crate) fn path(&self, target: &str) -> Place {
-        self.place((2_u8, target))
+        Place(URLS + self.hash((false, target)) % OTHERS)
     }
 
     /// The place of a tag.
     pub(crate) fn tag(&self, tag: &[u8]) -> Place {
-        self.place((3_u8, tag))
+        Place(URLS + self.hash((true, tag)) % OTHERS)
     }
 
-    fn place(&self, thing: impl Hash) -> Place {
-        let [high, low, ..] = self.hasher.hash_one(thing).to_le_bytes();
-        Place(u16::from_le_bytes([high, low]))
+    fn hash(&self, thing: impl Hash) -> u32 {
+        (self.hasher.hash_one(thing) >> 32) as u32
     }
 }
 
@@ -103,7 +104,7 @@ impl Stamp {
 
     /// Bytes that it takes.
     pub(crate) fn weight(&self) -> usize {
-        size_of::<Self>() + self.places.len() * size_of::<u16>()
+        size_of::<Self>() + self.places.len() * size_of::<u32>()
     }
 }
 

@@ -13,8 +13,10 @@ use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex};
 use telemetry::{Bound, BoundName, Miss, Recorder, lock};
 
-/// An entry takes at most a 64th of the store, and never more than this.
-const HEAVIEST: u64 = 8 << 20;
+/// A body takes at most a 64th of the store, and never more than this.
+const LARGEST: u64 = 8 << 20;
+/// The heads of an entry take at most this much.
+const HEADS: u64 = 64 << 10;
 /// Used for the size of the tables.
 const TYPICAL: u64 = 8 << 10;
 /// The most bodies with a copy in the kernel's memory. Each takes a descriptor.
@@ -43,6 +45,7 @@ pub(crate) enum Found {
 /// The stored responses of an application.
 pub(crate) struct Store {
     cache: Cache<Key, Arc<Variants>, Weight, DefaultHashBuilder, Collect>,
+    largest: usize,
     heaviest: u64,
     hasher: DefaultHashBuilder,
     bound: Arc<Bound>,
@@ -78,10 +81,21 @@ impl Store {
         let items = usize::try_from(bytes / TYPICAL).unwrap_or(usize::MAX).max(64);
         let hasher = DefaultHashBuilder::default();
         let cache = Cache::with(items, bytes, Weight, hasher.clone(), Collect);
-        let heaviest = (bytes / 64).min(HEAVIEST).min(cache.shard_capacity() / 2);
+        let largest = (bytes / 64).min(LARGEST);
+        // A body may also have a copy in the kernel's memory.
+        let heaviest = (2 * largest + HEADS).min(cache.shard_capacity() / 2);
+        let largest = usize::try_from(largest.min(heaviest / 2)).unwrap_or(usize::MAX);
         let bound = Bound::new(BoundName::AppCache, app, bytes);
         recorder.register(bound.clone());
-        Self { cache, heaviest, hasher, bound, copies: KernelCopies::new(app, COPIES, recorder), turn: Mutex::new(()) }
+        Self {
+            cache,
+            largest,
+            heaviest,
+            hasher,
+            bound,
+            copies: KernelCopies::new(app, COPIES, recorder),
+            turn: Mutex::new(()),
+        }
     }
 
     /// Its figures.
@@ -94,9 +108,9 @@ impl Store {
         &self.copies
     }
 
-    /// The most bytes that an entry may take.
-    pub(crate) fn heaviest(&self) -> usize {
-        usize::try_from(self.heaviest).unwrap_or(usize::MAX)
+    /// The most bytes that a body may have.
+    pub(crate) fn largest(&self) -> usize {
+        self.largest
     }
 
     /// Looks for the response to a request with these headers.
@@ -121,7 +135,7 @@ impl Store {
         let known = known.iter().flat_map(|variants| &variants.list).filter(|known| purges.holds(&known.stamp));
         let (replaced, others): (Vec<_>, Vec<_>) = known.partition(|known| known.is_for(request));
         let is_late = replaced.iter().any(|known| known.freshness.answered() > stored.freshness.answered());
-        if weight > self.heaviest || is_late || !purges.holds(&stored.stamp) {
+        if weight > self.heaviest || stored.body.len() > self.largest || is_late || !purges.holds(&stored.stamp) {
             self.bound.cache().refuse(self.hasher.hash_one(key));
             return false;
         }

@@ -6,14 +6,15 @@ use super::rules::freshness::Freshness;
 use super::rules::storable::Storable;
 use super::rules::tags::Tags;
 use super::rules::update::{for_clients, for_storage};
-use super::rules::usable::Terms;
+use super::rules::usable::{Terms, Trouble};
 use super::rules::vary::Vary;
 use super::status::{self, HIT};
 use bytes::Bytes;
 use front::{Body, KernelCopies, KernelCopy, Ranges, Reply, StoredReply};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use std::sync::Mutex;
 use std::time::{Duration, UNIX_EPOCH};
-use telemetry::{Layer, Millis, Subject};
+use telemetry::{Layer, Millis, Reason, Subject, lock};
 
 /// A stored response.
 #[derive(Debug)]
@@ -33,6 +34,25 @@ pub(crate) struct Stored {
     pub(crate) tags: Tags,
     /// About how many bytes it takes.
     pub(crate) weight: u64,
+    hidden: Mutex<Option<Hidden>>,
+}
+
+/// The trouble that a stale response hides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hidden {
+    pub(crate) trouble: Trouble,
+    /// For the reply and its event.
+    pub(crate) reason: Reason,
+    at: Millis,
+}
+
+impl Hidden {
+    /// How long later requests do not wait for the same trouble, in milliseconds.
+    const LASTS: i64 = 120_000;
+
+    pub(crate) fn new(trouble: Trouble, reason: Reason, at: Millis) -> Self {
+        Self { trouble, reason, at }
+    }
 }
 
 impl Stored {
@@ -50,7 +70,30 @@ impl Stored {
         let parts = size_of::<Self>() + table + head.len() + vary.weight() + tags.weight() + stamp.weight();
         let weight = (parts + body.len() + KernelCopy::weight(&body)) as u64;
         let (copy, terms) = (KernelCopy::default(), Terms::of(&policy.directives));
-        Self { status, headers, body, copy, head, vary, terms, freshness, stamp, tags, weight }
+        Self {
+            status,
+            headers,
+            body,
+            copy,
+            head,
+            vary,
+            terms,
+            freshness,
+            stamp,
+            tags,
+            weight,
+            hidden: Mutex::default(),
+        }
+    }
+
+    /// It hides trouble from now on.
+    pub(crate) fn hide(&self, hidden: Hidden) {
+        *lock(&self.hidden) = Some(hidden);
+    }
+
+    /// The trouble that it hid not long ago.
+    pub(crate) fn hidden(&self, now: Millis) -> Option<Hidden> {
+        lock(&self.hidden).filter(|hidden| now.0 - hidden.at.0 < Hidden::LASTS)
     }
 
     /// Whether it is for requests with these headers.
@@ -115,14 +158,14 @@ fn head(status: StatusCode, headers: &HeaderMap, len: usize) -> Bytes {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::super::key::KeyRef;
-    use super::super::purges::Purges;
-    use super::super::rules::asked::Asked;
-    use super::super::rules::freshness::Exchanged;
-    use super::super::rules::policy::Policy;
-    use super::super::rules::storable::storable;
-    use super::super::status::CACHE_STATUS;
     use super::*;
+    use crate::cache::key::KeyRef;
+    use crate::cache::purges::Purges;
+    use crate::cache::rules::asked::Asked;
+    use crate::cache::rules::freshness::Exchanged;
+    use crate::cache::rules::policy::Policy;
+    use crate::cache::rules::storable::storable;
+    use crate::cache::status::CACHE_STATUS;
     use http::{HeaderName, Method};
 
     pub(crate) const NOW: Millis = Millis(1_793_534_400_000);

@@ -42,7 +42,7 @@ impl Lanes {
         Ok(Self { lanes })
     }
 
-    /// The lane of a path as it was sent, still percent-encoded: the first that has a glob for it.
+    /// The lane of a path, still percent-encoded: the first that has a glob for it.
     pub(crate) fn of(&self, path: &str) -> LaneId {
         let rest = self.lanes.len() - 1;
         if rest == 0 {
@@ -64,8 +64,11 @@ impl Lanes {
     }
 }
 
-/// The globs of each lane, and the slots that no lane has. The error is the problem and its hint.
-fn read(options: &AppOptions) -> Result<(Vec<Vec<Glob>>, usize), (String, &'static str)> {
+/// A problem, and its hint.
+type Problem = (String, &'static str);
+
+/// The globs of each lane, and the slots that no lane has.
+fn read(options: &AppOptions) -> Result<(Vec<Vec<Glob>>, usize), Problem> {
     if options.slots == 0 || options.slots > SLOTS_MAX {
         let hint = "`slots` is how many requests it works on at once, such as the threads of all its workers";
         return Err((format!("it has {} slots", options.slots), hint));

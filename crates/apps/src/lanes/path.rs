@@ -2,7 +2,7 @@
 //!
 //! A client can write one path in many ways, and applications read them differently. So a lane is chosen by the path as the most
 //! generous application reads it: percent-encoded bytes count as the bytes, `%2F` as a slash, `..` leads up, empty segments and `.`
-//! do not count, and neither do parameters (`;jsessionid=1`, RFC 3986 3.3). The application gets the path as it was sent.
+//! do not count, and neither do parameters (`;jsessionid=1`, RFC 3986 3.3). The application gets the path unchanged.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ fn push<'a>(segments: &mut Vec<Cow<'a, [u8]>>, segment: Cow<'a, [u8]>) {
     }
 }
 
-/// With percent-encoded bytes decoded, once. What is no encoding stays.
+/// With percent-encoded bytes decoded, once. All else stays.
 pub(super) fn decoded(raw: &[u8]) -> Cow<'_, [u8]> {
     if !raw.contains(&b'%') {
         return Cow::Borrowed(raw);

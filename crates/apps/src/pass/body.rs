@@ -76,7 +76,7 @@ pub(super) async fn receive(
         begun = begin(&mut answered, &mut first);
     }
     let len = answered.len().map(|left| left + first.len() as u64);
-    let queue = Queue::default();
+    let queue = Queue::since(answered.at);
     match begun {
         Begun::Whole(None) => {
             event.add(Op::AppBody, Tick::now().since(answered.at));
@@ -85,7 +85,7 @@ pub(super) async fn receive(
         }
         Begun::Whole(trailers) => {
             queue.begin_with(first.freeze());
-            queue.end(Ok(trailers), Tick::now().since(answered.at));
+            queue.end(Ok(trailers));
             answered.finish();
             let receiver = Rc::default();
             return Ok(Received::Spooled(SpooledBody { queue, reader: None, receiver, len }));
@@ -128,6 +128,11 @@ fn data_or_trailers(frame: Frame<Bytes>) -> Result<Bytes, HeaderMap> {
 }
 
 impl SpooledBody {
+    /// The declared length.
+    pub(crate) fn len(&self) -> Option<u64> {
+        self.len
+    }
+
     /// The stream for the client.
     pub(super) fn into_stream(self) -> Stream {
         let reader = self.reader.unwrap_or_else(|| self.queue.reader());
@@ -173,7 +178,7 @@ impl Receiver {
     /// Receives the body to its end, or until nobody wants it any more. The slot is free when the backend has sent its last byte.
     async fn run(self: Box<Self>) {
         let Self { app, mut answered, first, queue } = *self;
-        let (began, idle) = (answered.at, app.options.body_idle);
+        let idle = app.options.body_idle;
         let mut next = Some(Ok(first));
         let end = loop {
             match next {
@@ -199,7 +204,7 @@ impl Receiver {
                 drop(answered);
             }
         }
-        queue.end(end, Tick::now().since(began));
+        queue.end(end);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::answered::Answered;
 use super::error::PassError;
+use super::response_head::Buffering;
 use crate::backends::Lease;
 use crate::spool::Broken;
 use crate::streams::OpenStream;
@@ -17,15 +18,16 @@ pub(crate) struct Endless {
     lease: Option<Lease>,
     incoming: Incoming,
     open: OpenStream,
+    is_events: bool,
     broken: Option<Broken>,
 }
 
 impl Endless {
     /// Gives the slot back.
-    pub(super) fn new(answered: Answered, open: OpenStream) -> Self {
+    pub(super) fn new(answered: Answered, open: OpenStream, buffering: Buffering) -> Self {
         let Answered { incoming, mut lease, .. } = answered;
         lease.is_endless();
-        Self { lease: Some(lease), incoming, open, broken: None }
+        Self { lease: Some(lease), incoming, open, is_events: buffering == Buffering::Events, broken: None }
     }
 
     /// Its declared length.
@@ -56,8 +58,11 @@ impl StreamSource for Endless {
                     self.lease.take().into_iter().for_each(Lease::give_back);
                     return Poll::Ready(None);
                 }
-                // At a restart. A client takes it for the end, and asks again.
-                Poll::Pending => return self.open.poll_ended(cx).map(|()| None),
+                // At a restart. A client of events takes it for the end, and asks again. Any other one must not take a part for the whole.
+                Poll::Pending => {
+                    let restarts = || io::Error::other("the server restarts");
+                    return self.open.poll_ended(cx).map(|()| (!self.is_events).then(|| Err(restarts())));
+                }
             }
         }
     }

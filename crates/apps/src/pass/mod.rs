@@ -21,6 +21,7 @@ use body::Received;
 use bytes::Bytes;
 use endless::Endless;
 use http::{StatusCode, header};
+use response_head::Buffering;
 use std::sync::Arc;
 use telemetry::{Event, MemberRecord, MemberSaid, Op, Tally, Tick};
 
@@ -60,18 +61,19 @@ impl App {
         if status == StatusCode::SWITCHING_PROTOCOLS {
             let open = self.streams.open().map_err(|_| PassError::StreamsFull)?;
             let Answered { headers, lease, .. } = answered;
-            return of(headers, PassedBody::Tunnel(Box::new(AppTunnel::new(lease.into_connection(), open))));
+            let (connection, place) = lease.into_connection();
+            return of(headers, PassedBody::Tunnel(Box::new(AppTunnel::new(connection, place, open))));
         }
+        let mut headers = std::mem::take(&mut answered.headers);
+        let buffering = response_head::buffering(&mut headers);
         if response_head::has_no_body(&outgoing.method, status) {
-            let headers = std::mem::take(&mut answered.headers);
             answered.finish();
             return of(headers, PassedBody::Bytes(Bytes::new()));
         }
-        let mut headers = std::mem::take(&mut answered.headers);
         headers.remove(header::CONTENT_LENGTH);
-        if response_head::is_unbuffered(&mut headers) {
+        if buffering != Buffering::Spooled {
             let open = self.streams.open().map_err(|_| PassError::StreamsFull)?;
-            return of(headers, PassedBody::Endless(Endless::new(answered, open)));
+            return of(headers, PassedBody::Endless(Endless::new(answered, open, buffering)));
         }
         match body::receive(self, answered, outgoing.needs_len, event).await? {
             Received::Whole(bytes) => {

@@ -1,6 +1,10 @@
 //! The head of a request as a backend gets it: without the headers that belong to the connection of the client, and with forwarding
 //! headers that the application may trust.
 
+mod names;
+
+use names::{NO_TRAILERS, OF_CONNECTION, OF_PROXIES, SHADOWED};
+
 use crate::app::App;
 use front::{ForwardedUrl, Request};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -13,64 +17,6 @@ const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
 const X_REQUEST_START: HeaderName = HeaderName::from_static("x-request-start");
-
-/// Headers of one connection (RFC 9110, 7.6.1), also by the conventions of older software. `Proxy` becomes the variable `HTTP_PROXY` of
-/// CGI programs, which some libraries take for their proxy.
-const OF_CONNECTION: &[&str] = &["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy"];
-
-/// Headers in which a client could forge the URL, the address or the file access of a request. A trusted proxy's own are read before.
-const OF_PROXIES: &[&str] = &[
-    "client-ip",
-    "forwarded",
-    "front-end-https",
-    "http2-settings",
-    "true-client-ip",
-    "x-accel-mapping",
-    "x-client-ip",
-    "x-cluster-client-ip",
-    "x-forwarded",
-    "x-forwarded-by",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-port",
-    "x-forwarded-prefix",
-    "x-forwarded-proto",
-    "x-forwarded-protocol",
-    "x-forwarded-scheme",
-    "x-forwarded-server",
-    "x-forwarded-ssl",
-    "x-forwarded-uri",
-    "x-host",
-    "x-http-host-override",
-    "x-original-host",
-    "x-original-uri",
-    "x-original-url",
-    "x-queue-start",
-    "x-real-ip",
-    "x-request-start",
-    "x-rewrite-url",
-    "x-sendfile-type",
-    "x-url-scheme",
-];
-
-/// Headers for routing, control and authentication, beside those above.
-const NO_TRAILERS: &[&str] = &[
-    "authorization",
-    "cache-control",
-    "cookie",
-    "expect",
-    "host",
-    "max-forwards",
-    "origin",
-    "pragma",
-    "range",
-    "set-cookie",
-    "x-csrf-token",
-    "x-http-method",
-    "x-http-method-override",
-    "x-method-override",
-    "x-requested-with",
-];
 
 /// Makes the headers for a backend. `upgrade`: the protocol to which the client wishes to change.
 pub(super) fn of(app: &App, request: &Request, now: Millis, upgrade: Option<&HeaderValue>) -> HeaderMap {
@@ -161,11 +107,10 @@ fn takes_trailers(headers: &HeaderMap) -> bool {
 
 /// Removes names with `_` that CGI, WSGI and Rack would merge with another header: both become one variable.
 fn remove_shadows(headers: &mut HeaderMap) {
-    const MEANT: &[&str] = &["host", "content-length", "content-type", "expect", "cookie", "authorization"];
     remove_where(headers, |name, headers| {
         name.contains('_') && {
             let meant = name.replace('_', "-");
-            let known = [OF_CONNECTION, OF_PROXIES, MEANT].iter().any(|list| list.contains(&meant.as_str()));
+            let known = [OF_CONNECTION, OF_PROXIES, SHADOWED].iter().any(|list| list.contains(&meant.as_str()));
             known || meant.starts_with("proxy-") || headers.contains_key(meant)
         }
     });

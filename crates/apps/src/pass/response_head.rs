@@ -18,13 +18,27 @@ pub(super) fn clean(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether the response is to be passed on piece by piece: an event stream, also with parameters, or one whose application asks for it as
-/// of nginx. The request for that is taken off.
-pub(super) fn is_unbuffered(headers: &mut HeaderMap) -> bool {
+/// How a response is passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Buffering {
+    /// Received at the speed of the backend, into a spool.
+    Spooled,
+    /// Piece by piece, because the application asks for it as of nginx (`X-Accel-Buffering: no`).
+    Declined,
+    /// Piece by piece, as an event stream, also with parameters. It may end between any two events.
+    Events,
+}
+
+/// How the response is to be passed on. The header that tells it is taken off.
+pub(super) fn buffering(headers: &mut HeaderMap) -> Buffering {
     let asked = headers.remove(X_ACCEL_BUFFERING).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"no"));
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
-    asked || kind.eq_ignore_ascii_case(TEXT_EVENT_STREAM)
+    match kind.eq_ignore_ascii_case(TEXT_EVENT_STREAM) {
+        true => Buffering::Events,
+        false if asked => Buffering::Declined,
+        false => Buffering::Spooled,
+    }
 }
 
 /// Whether a response has no body, whatever its headers say (RFC 9112, 6.3).
@@ -88,16 +102,16 @@ mod tests {
 
     #[test]
     fn an_event_stream_is_one_with_parameters_too_and_buffering_can_be_declined() {
-        for (line, unbuffered) in [
-            (("content-type", "text/event-stream"), true),
-            (("content-type", "Text/Event-Stream; charset=utf-8"), true),
-            (("content-type", "text/event-stream-like"), false),
-            (("content-type", "text/html"), false),
-            (("x-accel-buffering", "NO"), true),
-            (("x-accel-buffering", "yes"), false),
+        for (line, expected) in [
+            (("content-type", "text/event-stream"), Buffering::Events),
+            (("content-type", "Text/Event-Stream; charset=utf-8"), Buffering::Events),
+            (("content-type", "text/event-stream-like"), Buffering::Spooled),
+            (("content-type", "text/html"), Buffering::Spooled),
+            (("x-accel-buffering", "NO"), Buffering::Declined),
+            (("x-accel-buffering", "yes"), Buffering::Spooled),
         ] {
             let mut head = headers(&[line]);
-            assert_eq!(is_unbuffered(&mut head), unbuffered, "{line:?}");
+            assert_eq!(buffering(&mut head), expected, "{line:?}");
             assert!(!head.contains_key("x-accel-buffering"));
         }
     }

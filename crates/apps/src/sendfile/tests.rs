@@ -53,10 +53,10 @@ impl Tree {
 fn files_below_a_root_are_sent_and_no_others() {
     let tree = Tree::new();
     for (roots, line, len) in [
-        (&["DIR/files"][..], "x-sendfile: DIR/files/in.txt", Some(11)),
-        (&["DIR/files/"], "x-sendfile: DIR/files/sub/a b%.txt", Some(17)),
-        (&["DIR/files"], "x-sendfile: DIR/files/inside", Some(11)),
-        (&["DIR/files"], "x-sendfile: DIR/files/sub/../in.txt", Some(11)),
+        (&["DIR/files"][..], "x-sendfile: DIR/files/in.txt", Some(12)),
+        (&["DIR/files/"], "x-sendfile: DIR/files/sub/a b%.txt", Some(18)),
+        (&["DIR/files"], "x-sendfile: DIR/files/inside", Some(12)),
+        (&["DIR/files"], "x-sendfile: DIR/files/sub/../in.txt", Some(12)),
         (&["DIR/files"], "x-sendfile: DIR/files/../outside", None),
         (&["DIR/files"], "x-sendfile: DIR/files/out", None),
         (&["DIR/files"], "x-sendfile: DIR/files/absolute", None),
@@ -69,17 +69,17 @@ fn files_below_a_root_are_sent_and_no_others() {
         (&["DIR/files"], "x-sendfile: DIR/files/pipe", None),
         (&["DIR/files"], "x-sendfile: DIR/files/gone", None),
         (&["DIR/files"], "x-accel-redirect: /private/in.txt", None),
-        (&["DIR/current"], "x-sendfile: DIR/current/in.txt", Some(11)),
-        (&["DIR/current"], "x-sendfile: DIR/files/in.txt", Some(11)),
-        (&["/private=DIR/files"], "x-accel-redirect: /private/in.txt", Some(11)),
-        (&["/private/=DIR/files"], "x-accel-redirect: /private/sub/a%20b%25.txt?x=1", Some(17)),
+        (&["DIR/current"], "x-sendfile: DIR/current/in.txt", Some(12)),
+        (&["DIR/current"], "x-sendfile: DIR/files/in.txt", Some(12)),
+        (&["/private=DIR/files"], "x-accel-redirect: /private/in.txt", Some(12)),
+        (&["/private/=DIR/files"], "x-accel-redirect: /private/sub/a%20b%25.txt?x=1", Some(18)),
         (&["/private=DIR/files"], "x-accel-redirect: /private/%2e%2e/outside", None),
         (&["/private=DIR/files"], "x-accel-redirect: /private/..%2foutside", None),
         (&["/private=DIR/files"], "x-accel-redirect: /private//etc/passwd", None),
         (&["/private=DIR/files"], "x-accel-redirect: /private/in.txt%00", None),
         (&["/private=DIR/files"], "x-accel-redirect: /private/in.txt%2", None),
         (&["/private=DIR/files"], "x-accel-redirect: /privatein.txt", None),
-        (&["/private=DIR/files"], "x-sendfile: DIR/files/in.txt", Some(11)),
+        (&["/private=DIR/files"], "x-sendfile: DIR/files/in.txt", Some(12)),
     ] {
         let sent = tree.sent(roots, line);
         assert_eq!(sent.clone().ok(), len, "{roots:?} {line}: {sent:?}");

@@ -17,7 +17,7 @@ use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
-use telemetry::{Event, MemberSaid, Outcome, Reason, Tally};
+use telemetry::{Event, MemberSaid, Outcome, Reason, Tally, Tick};
 
 /// The most bytes that wait in memory, unless it is one piece of a connection's buffer.
 const MEMORY: usize = 32 << 10;
@@ -45,7 +45,7 @@ impl Broken {
 }
 
 /// The writing end. Its clones are the same queue.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Queue(Rc<RefCell<State>>);
 
 #[derive(Default)]
@@ -63,8 +63,9 @@ struct State {
     reader: Option<Waker>,
     writer: Option<Waker>,
     copier: Option<Waker>,
-    /// How long the backend took for the body, in nanoseconds.
-    body_nanos: u64,
+    /// When the head of the response had come, and how long the backend took for the body, in nanoseconds, once it has ended.
+    began: Tick,
+    body_nanos: Option<u64>,
     writes: Tally,
 }
 
@@ -74,6 +75,13 @@ struct Segment {
     read: u64,
     written: u64,
     held: Held,
+}
+
+impl Queue {
+    /// A queue for the body of a response whose head came at `began`.
+    pub(crate) fn since(began: Tick) -> Self {
+        Self(Rc::new(RefCell::new(State { began, ..State::default() })))
+    }
 }
 
 impl State {

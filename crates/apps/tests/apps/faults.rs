@@ -2,9 +2,9 @@
 //! may be out of step.
 
 use crate::origin::{Connection, Origin, ok};
-use crate::running_apps::{RunningApps, shop};
+use crate::running_apps::{HANGS, RunningApps, shop};
 use apps::AppOptions;
-use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use telemetry::{Event, MemberSaid, Outcome, Reason};
@@ -18,16 +18,33 @@ fn reason_of(event: &Event) -> (u16, Option<Outcome>, Option<Reason>) {
 
 #[test]
 fn a_backend_that_accepts_and_never_answers_is_told_apart() {
-    let origin = Origin::new(|connection| {
-        connection.request();
-        connection.ended();
-    });
-    let apps = RunningApps::of(vec![AppOptions { answer_within: SHORT, ..shop(&origin) }]);
+    for begun in ["", "HTTP/1.1 200 OK\r\nserver: a", "HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\n"] {
+        let origin = Origin::new(move |connection| {
+            connection.request();
+            connection.send(begun);
+            connection.ended();
+        });
+        let apps = RunningApps::of(vec![AppOptions { answer_within: SHORT, ..shop(&origin) }]);
+        let mut client = apps.client();
+        client.send("GET / HTTP/1.0\r\nHost: a\r\n\r\n");
+        let answer = client.answer();
+        assert_eq!((answer.status, answer.header("cache-control")), (504, Some("no-store")), "{begun:?}");
+        let event = apps.event();
+        assert_eq!(reason_of(&event), (504, Some(Outcome::Failed), Some(Reason::AppSilent)), "{begun:?}");
+        assert_eq!((event.members[0].said, event.members[0].reason), (MemberSaid::Timeout, Some(Reason::AppSilent)));
+    }
+}
+
+#[test]
+fn a_backend_that_does_not_listen_is_told_apart() {
+    let options = AppOptions { to: vec!["http://127.0.0.1:1".to_owned()], ..AppOptions::of("shop") };
+    let apps = RunningApps::of(vec![options]);
     let answer = apps.client().get("/");
-    assert_eq!((answer.status, answer.header("cache-control")), (504, Some("no-store")));
+    assert_eq!((answer.status, answer.text()), (502, "the application cannot be reached\n"));
     let event = apps.event();
-    assert_eq!(reason_of(&event), (504, Some(Outcome::Failed), Some(Reason::AppSilent)));
-    assert_eq!((event.members[0].said, event.members[0].reason), (MemberSaid::Timeout, Some(Reason::AppSilent)));
+    assert_eq!(reason_of(&event), (502, Some(Outcome::Failed), Some(Reason::AppDown)));
+    assert_eq!(event.members[0].reason, Some(Reason::AppDown));
+    assert_eq!(apps.client().ask("CONNECT b:443 HTTP/1.1\r\nHost: b:443\r\n\r\n").status, 405);
 }
 
 #[test]
@@ -73,7 +90,7 @@ fn a_response_that_breaks_off_breaks_the_connection_of_the_client() {
     ];
     for (name, head, resets) in begins.iter().copied() {
         let (go, goes) = channel::<()>();
-        let goes = std::sync::Mutex::new(goes);
+        let goes = Mutex::new(goes);
         let origin = Origin::new(move |connection| {
             connection.request();
             connection.send(head);
@@ -207,18 +224,22 @@ fn a_request_that_may_change_something_is_never_sent_twice() {
 
 #[test]
 fn an_idle_connection_that_the_backend_closed_is_noticed_before_it_is_used() {
-    let origin = Arc::new(Origin::new(|connection| {
+    let (told, tells) = channel();
+    let told = Mutex::new(told);
+    let origin = Origin::new(move |connection| {
         if let Some(request) = connection.request() {
             connection.send(ok(request.path()));
+            connection.close();
+            told.lock().unwrap().send(()).unwrap();
         }
-    }));
+    });
     let apps = RunningApps::before(&origin);
     let mut client = apps.client();
     for number in 0..5 {
         let path = format!("/{number}");
         let answer = client.ask(&format!("POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"));
         assert_eq!((answer.status, answer.text()), (200, path.as_str()));
-        // The connection is closed when its thread has ended: then the kernel has told the front.
+        tells.recv_timeout(HANGS).unwrap();
     }
     assert_eq!(origin.received().len(), 5);
 }

@@ -133,6 +133,11 @@ impl Connection {
         std::mem::take(&mut self.ahead)
     }
 
+    /// Closes both directions.
+    pub(crate) fn close(&self) {
+        self.stream.shutdown(std::net::Shutdown::Both).unwrap();
+    }
+
     /// Ends the connection with a reset.
     pub(crate) fn reset(&self) {
         socket2::SockRef::from(&self.stream).set_linger(Some(std::time::Duration::ZERO)).unwrap();

@@ -46,21 +46,25 @@ fn an_event_stream_comes_piece_by_piece_and_holds_no_slot() {
 }
 
 #[test]
-fn a_restart_ends_event_streams_as_if_the_application_had() {
-    let origin = Origin::new(|connection| {
-        connection.request();
-        connection.send(
-            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n2\r\n:\n\r\n",
-        );
-        connection.ended();
-    });
-    let apps = RunningApps::before(&origin);
-    let mut client = apps.client();
-    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    assert_eq!((client.head().status, client.chunk()), (200, b":\n".to_vec()));
-    apps.apps.end_streams();
-    assert_eq!(client.chunk(), b"");
-    assert_eq!(apps.event().outcome, Some(Outcome::Answered));
+fn a_restart_ends_event_streams_as_if_the_application_had_and_breaks_any_other() {
+    for (line, is_events) in [("content-type: text/event-stream", true), ("x-accel-buffering: no", false)] {
+        let origin = Origin::new(move |connection| {
+            connection.request();
+            connection.send(format!("HTTP/1.1 200 OK\r\n{line}\r\ntransfer-encoding: chunked\r\n\r\n2\r\n:\n\r\n"));
+            connection.ended();
+        });
+        let apps = RunningApps::before(&origin);
+        let mut client = apps.client();
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        assert_eq!((client.head().status, client.chunk()), (200, b":\n".to_vec()));
+        apps.apps.end_streams();
+        if is_events {
+            assert_eq!(client.chunk(), b"");
+            assert_eq!(apps.event().outcome, Some(Outcome::Answered));
+        } else {
+            assert_eq!(client.rest(), b"");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! An open connection to a backend, driven by hyper in the task that uses it.
 
 use super::body::{BackendBody, SentBody};
+use super::own_wakes::OwnWakes;
 use super::response_head;
 use super::upgraded::{BackendStream, Upgraded};
 use super::watched::{Arrived, Watched};
@@ -19,6 +20,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 /// The most interim responses to one request.
 const INTERIM_MAX: u32 = 16;
@@ -46,11 +48,13 @@ pub struct BackendConnection {
     /// `None` once it was dropped, so that hyper ends the calls that wait.
     machine: Option<Box<http1::Connection<Watched, SentBody>>>,
     arrived: Arc<Arrived>,
+    wakes: OwnWakes,
     /// Nothing comes any more, and why, if that was an error.
     ended: bool,
     cause: Option<hyper::Error>,
     /// No further request may be sent, although the connection is open.
     last: bool,
+    idle_limit: Option<Duration>,
 }
 
 impl BackendConnection {
@@ -61,7 +65,8 @@ impl BackendConnection {
             http1::Builder::new().max_buf_size(HEAD_MAX_BYTES).max_header_size(HEAD_MAX_BYTES).handshake(stream).await;
         let (sender, machine) = handshake.map_err(|error| broken(&name, error))?;
         let machine = Some(Box::new(machine));
-        Ok(Self { name, sender, machine, arrived, ended: false, cause: None, last: false })
+        let wakes = OwnWakes::default();
+        Ok(Self { name, sender, machine, arrived, wakes, ended: false, cause: None, last: false, idle_limit: None })
     }
 
     /// Sends a request with a relative URL and `Host`, and waits for the head of its response. Interim responses go to `on_interim`.
@@ -110,6 +115,7 @@ impl BackendConnection {
         }
         // hyper would send the next request as HTTP/1.0, and a body of unknown length not at all.
         self.last |= response.version() != Version::HTTP_11;
+        self.idle_limit = response_head::idle_limit(response.headers());
         Ok(response)
     }
 
@@ -119,25 +125,22 @@ impl BackendConnection {
         body: &mut Incoming,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        // Only the connection can make the body ready, so only the connection needs to wake the task.
-        let mut quiet = Context::from_waker(Waker::noop());
-        let mut frame = Pin::new(&mut *body).poll_frame(&mut quiet);
-        if frame.is_pending() {
-            self.drive(cx);
-            frame = Pin::new(&mut *body).poll_frame(&mut quiet);
-        }
-        if frame.is_pending() && self.ended {
-            self.machine = None;
-            frame = Pin::new(body).poll_frame(&mut quiet);
-        }
-        frame.map(|frame| frame.map(|frame| frame.map_err(|error| self.why(error))))
+        let own = self.wakes.begin(cx);
+        let frame = self.frame(body, &mut Context::from_waker(&own));
+        self.wakes.end(frame).map(|frame| frame.map(|frame| frame.map_err(|error| self.why(error))))
     }
 
     /// Whether it can be used for another request: the last response was read to its end, and the server has neither closed it nor sent
     /// anything that nobody asked for.
     pub fn is_reusable(&mut self) -> bool {
         self.drive(&mut Context::from_waker(Waker::noop()));
-        !self.last && !self.ended && self.sender.is_ready()
+        let is_usable = !self.last && !self.arrived.is_deaf.load(Relaxed);
+        is_usable && !self.ended && self.sender.is_ready()
+    }
+
+    /// How long the server keeps it open while no request uses it, where the last response said so.
+    pub fn idle_limit(&self) -> Option<Duration> {
+        self.idle_limit
     }
 
     /// The stream, after a 101.
@@ -155,23 +158,41 @@ impl BackendConnection {
     ) -> Result<Response<Incoming>, TrySendError<Request<SentBody>>> {
         let mut answer = pin!(self.sender.try_send_request(request));
         std::future::poll_fn(|cx| {
-            let mut quiet = Context::from_waker(Waker::noop());
-            let Self { machine, ended, cause, arrived, .. } = &mut *self;
-            drive(machine, ended, cause, cx);
+            let own = self.wakes.begin(cx);
+            self.drive(&mut Context::from_waker(&own));
             // The rest of a flood is not read.
-            let flooded = arrived.interim.load(Relaxed) > INTERIM_MAX;
-            let answered = answer.as_mut().poll(&mut quiet);
-            if answered.is_pending() && (*ended || flooded) {
-                *machine = None;
-                return answer.as_mut().poll(&mut quiet);
+            let flooded = self.arrived.interim.load(Relaxed) > INTERIM_MAX;
+            let mut quiet = Context::from_waker(Waker::noop());
+            let mut answered = answer.as_mut().poll(&mut quiet);
+            if answered.is_pending() && (self.ended || flooded) {
+                self.machine = None;
+                answered = answer.as_mut().poll(&mut quiet);
             }
-            answered
+            self.wakes.end(answered)
         })
         .await
     }
 
+    fn frame(&mut self, body: &mut Incoming, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        // Only the connection can make the body ready, so only the connection needs to wake the task.
+        let mut quiet = Context::from_waker(Waker::noop());
+        let mut frame = Pin::new(&mut *body).poll_frame(&mut quiet);
+        if frame.is_pending() {
+            self.drive(cx);
+            frame = Pin::new(&mut *body).poll_frame(&mut quiet);
+        }
+        if frame.is_pending() && self.ended {
+            self.machine = None;
+            frame = Pin::new(body).poll_frame(&mut quiet);
+        }
+        frame
+    }
+
     fn drive(&mut self, cx: &mut Context<'_>) {
-        drive(&mut self.machine, &mut self.ended, &mut self.cause, cx);
+        let Some(machine) = self.machine.as_mut().filter(|_| !self.ended) else { return };
+        if let Poll::Ready(end) = machine.poll_without_shutdown(cx) {
+            (self.ended, self.cause) = (true, end.err());
+        }
     }
 
     /// Closes the connection.
@@ -197,18 +218,6 @@ impl BackendConnection {
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => self.invalid("its chunks are not valid"),
             _ => broken(&self.name, error),
         }
-    }
-}
-
-fn drive(
-    machine: &mut Option<Box<http1::Connection<Watched, SentBody>>>,
-    ended: &mut bool,
-    cause: &mut Option<hyper::Error>,
-    cx: &mut Context<'_>,
-) {
-    let Some(running) = machine.as_mut().filter(|_| !*ended) else { return };
-    if let Poll::Ready(end) = running.poll_without_shutdown(cx) {
-        (*ended, *cause) = (true, end.err());
     }
 }
 

@@ -3,6 +3,7 @@
 
 use http::header::{CONTENT_LENGTH, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use http::{Method, Response, StatusCode};
+use std::time::Duration;
 
 /// Removes the framing of the connection from the head, and tells why it cannot be used.
 pub(super) fn check<B>(
@@ -59,6 +60,14 @@ fn one_length(headers: &mut HeaderMap) -> Result<(), &'static str> {
     let length = HeaderValue::from_bytes(&length).map_err(|_| "its `Content-Length` is not a number")?;
     headers.insert(CONTENT_LENGTH, length);
     Ok(())
+}
+
+/// The time of `Keep-Alive: timeout=5`, which Node and Apache send (RFC 2068 19.7.1.1).
+pub(super) fn idle_limit(headers: &HeaderMap) -> Option<Duration> {
+    let parameters = headers.get("keep-alive")?.to_str().ok()?.split(',').map(str::trim);
+    let seconds =
+        parameters.filter_map(|parameter| parameter.split_once('=')).find(|(name, _)| name.trim() == "timeout")?;
+    seconds.1.trim().parse().ok().map(Duration::from_secs)
 }
 
 /// Digits, and few enough for 64 bits.
@@ -122,5 +131,23 @@ mod tests {
         let mut response = Response::builder().status(101).body(()).unwrap();
         assert!(check(&mut response, &Method::GET, false).is_err());
         assert!(check(&mut response, &Method::GET, true).is_ok());
+    }
+
+    #[test]
+    fn a_server_may_tell_how_long_it_keeps_a_connection() {
+        for (value, limit) in [
+            ("timeout=5", Some(5)),
+            ("timeout=5, max=100", Some(5)),
+            ("max=1,timeout = 0", Some(0)),
+            ("max=9", None),
+            ("timeout=x", None),
+        ] {
+            let headers = HeaderMap::from_iter([(
+                http::header::HeaderName::from_static("keep-alive"),
+                HeaderValue::from_static(value),
+            )]);
+            assert_eq!(idle_limit(&headers), limit.map(Duration::from_secs), "{value}");
+        }
+        assert_eq!(idle_limit(&HeaderMap::new()), None);
     }
 }

@@ -17,7 +17,6 @@ use std::sync::Arc;
 pub(super) struct Addresses(Vec<Address>);
 
 struct Address {
-    wanted: SocketAddr,
     listener: Listener,
     certificate: Option<Arc<Certificate>>,
     apps: Vec<AppOptions>,
@@ -43,6 +42,12 @@ pub(super) fn groups(settings: &Settings, port: Option<u16>) -> Vec<(SocketAddr,
     groups
 }
 
+/// All addresses of the settings: that of the admin side, and those of applications.
+pub(super) fn wanted(settings: &Settings) -> Vec<SocketAddr> {
+    let of_apps = groups(settings, None).into_iter().map(|(address, _)| address);
+    std::iter::once(settings.server.listen).chain(of_apps).collect()
+}
+
 /// The certificates of addresses, each by its address. Applications of one address have the same.
 pub(super) fn certificates(settings: &Settings) -> anyhow::Result<Vec<(SocketAddr, Arc<Certificate>)>> {
     let mut certificates: Vec<(SocketAddr, Arc<Certificate>)> = Vec::new();
@@ -65,14 +70,9 @@ impl Addresses {
             let listener = passed.listener(wanted).map_or_else(|| Listener::bind(wanted), Ok)?;
             let at = certificates.iter().position(|(address, _)| *address == wanted);
             let certificate = at.map(|at| certificates.remove(at).1);
-            addresses.push(Address { wanted, listener, certificate, apps });
+            addresses.push(Address { listener, certificate, apps });
         }
         Ok(Self(addresses))
-    }
-
-    /// The addresses of the settings, in the order of the doors.
-    pub(super) fn wanted(&self) -> Vec<SocketAddr> {
-        self.0.iter().map(|address| address.wanted).collect()
     }
 
     /// Makes the applications of each address, and the doors to them.

@@ -4,6 +4,7 @@
 //! it on, so both stop once and in order. It is known by its pidfd: after a restart of Daylight in the same process it is still its child.
 
 use crate::cli::failure::Failure;
+use crate::serve::signals::SignalAction;
 use anyhow::Context as _;
 use rustix::fs::Mode;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, umask, waitid};
@@ -78,6 +79,16 @@ impl AppCommand {
         let _ = pidfd_send_signal(&self.pidfd, signal);
     }
 
+    /// Sends the signal that asks for this. SIGUSR2 is Daylight's own.
+    pub(super) fn signals(&self, action: SignalAction) {
+        match action {
+            SignalAction::Stop(signal) => self.signal(signal),
+            SignalAction::Reload => self.signal(Signal::HUP),
+            SignalAction::Own => self.signal(Signal::USR1),
+            SignalAction::Restart => {}
+        }
+    }
+
     /// The exit code, once the command has ended. Not to be called again then.
     pub(super) fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<u8> {
         loop {
@@ -150,7 +161,7 @@ mod tests {
     #[test]
     fn a_signal_reaches_the_command_and_it_may_be_watched_again() {
         let runtime = runtime();
-        let line = "trap 'exit 7' USR1; kill -STOP $$; while :; do sleep 1; done";
+        let line = "trap 'exit 7' USR1; kill -STOP $$; while :; do :; done";
         let command = AppCommand::start(&shell(line), 1, None, &runtime).unwrap();
         let stat = || std::fs::read_to_string(format!("/proc/{}/stat", command.process())).unwrap();
         while !stat().contains(") T ") {
@@ -167,6 +178,7 @@ mod tests {
         let runtime = runtime();
         let refused = |name: &str| AppCommand::start(&[name.into()], 1, None, &runtime).unwrap_err().to_string();
         assert!(refused("/nowhere/at-all").starts_with("cannot run the command `/nowhere/at-all`: "));
-        assert!(refused("/etc/hostname").contains("ermission denied"));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(refused(file.path().to_str().unwrap()).contains("ermission denied"));
     }
 }

@@ -10,6 +10,7 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
@@ -42,6 +43,15 @@ pub(super) struct PassedCommand {
     pub(super) port: u16,
 }
 
+impl PassedCommand {
+    /// Asks it to end, as nobody takes it over.
+    pub(super) fn terminate(&self) {
+        let id = i32::try_from(self.process).ok().and_then(Pid::from_raw);
+        let pidfd = id.and_then(|id| pidfd_open(id, PidfdFlags::empty()).ok());
+        let _ = pidfd.map(|pidfd| pidfd_send_signal(pidfd, Signal::TERM));
+    }
+}
+
 /// What the former program left.
 #[derive(Debug, Default)]
 pub(crate) struct PassedOn {
@@ -50,7 +60,7 @@ pub(crate) struct PassedOn {
 }
 
 impl PassedOn {
-    /// Takes what is on standard input, if it is from a former program of this process.
+    /// Reads the message on standard input, if a former program of this process sent it.
     pub(crate) fn take() -> anyhow::Result<Self> {
         let passed = Self::receive(std::io::stdin().as_fd()).context("cannot take over from the former program")?;
         if passed.is_some() {

@@ -310,7 +310,7 @@ fn a_missing_server_is_reported_with_how_to_name_another() {
     let address = listener().local_addr().unwrap();
     let output = execute(&[("DAYLIGHT_SERVER", &format!("http://{address}"))], "repo list");
     assert!(failed(&output));
-    let hint = "name the server with `--server URL` or DAYLIGHT_SERVER; a server on this machine is started with `daylight serve`";
+    let hint = "name the server with `--server URL` or DAYLIGHT_SERVER; a server on this machine is started with `daylight serve` or `daylight front`";
     assert_eq!(output.err, format!("error: nothing listens on `{address}`\nhint: {hint}\n"));
 }
 

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// The keys of `[[app]]`.
-pub(super) const KEYS: &[&str] = &[
+pub const KEYS: &[&str] = &[
     "app.name",
     "app.hosts",
     "app.listen",

@@ -152,7 +152,13 @@ fn one(table: &AppTable<'_>) -> Result<DeclaredApp, Error> {
 }
 
 impl AppSettings {
-    /// The defaults, except for those that depend on the machine.
+    /// Whether it is the same application with the same settings, wherever they are written.
+    pub(crate) fn is_as(&self, other: &Self) -> bool {
+        let shown = |app: &Self| format!("{:?}", (app.listen, &app.tls, &app.options));
+        shown(self) == shown(other)
+    }
+
+    /// The defaults that do not depend on the machine.
     fn new(place: String) -> Self {
         let options = AppOptions::of(NAME);
         Self { place, listen: LISTEN, tls: None, options }

@@ -21,6 +21,7 @@ mod sources;
 mod spelling;
 mod value;
 
+pub use app_table::KEYS as APP_KEYS;
 pub use apps::{AppSettings, GivenApp, TlsFiles};
 pub use client::Secret;
 pub use environment::Environment;

@@ -6,7 +6,7 @@ use crate::lookup::ask_events::ask;
 use apps::{AppView, BackendView, CacheView, LaneView};
 use insight::{Column, Figure, Filter, Is, Key, Measure, Order, Question, Value};
 use telemetry::{Class, Event, Millis};
-use web::{AppBackend, AppCache, AppLane, Apps, SlowPath};
+use web::{AppBackend, AppLane, Apps, SlowPath, StoredResponses};
 
 /// How far back the slowest paths are looked for, in milliseconds.
 const RECENT_MS: i64 = 5 * 60 * 1000;
@@ -28,7 +28,7 @@ fn one(url: &str, view: AppView) -> web::App {
     let lane = |LaneView { paths, slots, busy, waiting }| AppLane { paths, slots: slots as u64, busy, waiting };
     let backend =
         |BackendView { url, up, trouble, busy, connections }| AppBackend { url, up, trouble, busy, connections };
-    let stored = |CacheView { bytes, max_bytes, responses, hits, lookups }| AppCache {
+    let stored = |CacheView { bytes, max_bytes, responses, hits, lookups }| StoredResponses {
         bytes,
         max_bytes,
         responses,

@@ -4,12 +4,12 @@ use crate::config::{Entry, Origin};
 use serde_json::Value;
 use telemetry::Log;
 
-/// Warns of settings that apply only after a restart. The address has a warning of its own. A default follows the
+/// Warns of settings that apply only after a restart, except for `others`, which have warnings of their own. A default follows the
 /// machine, so a changed default is no change.
-pub(crate) fn warn(began_with: &[Entry], now: &[Entry], log: &Log) {
+pub(crate) fn warn(began_with: &[Entry], now: &[Entry], others: &[&str], log: &Log) {
     for (before, now) in began_with.iter().zip(now) {
         let written = [before, now].iter().any(|entry| entry.origin != Origin::Default);
-        if written && before.value != now.value && before.key != "server.listen" {
+        if written && before.value != now.value && !others.contains(&before.key) {
             let message = format!("`{}` has changed: restart the server with SIGUSR2 to apply it", now.key);
             log.warn(&message, &[("serving_with", &text(&before.value)), ("wanted", &text(&now.value))]);
         }

@@ -65,7 +65,7 @@ pub(crate) fn run(
                 supervisor.reloading();
                 warn_of_listen(running.address, settings.server.listen, listen_now, &log);
                 if let Ok((_, now)) = read_again() {
-                    changed_settings::warn(&loaded.entries, &now.entries, &log);
+                    changed_settings::warn(&loaded.entries, &now.entries, &["server.listen"], &log);
                 }
                 running.reload(loaded.file.as_deref(), &log);
                 supervisor.ready(running.instance.app.urls.configured());

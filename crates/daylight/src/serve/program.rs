@@ -50,7 +50,7 @@ pub(crate) fn shows_settings(arguments: &[OsString]) -> Vec<OsString> {
     arguments.iter().flat_map(shown).collect()
 }
 
-/// The arguments of `daylight front` with `--check`, which stands before COMMAND.
+/// The arguments of `daylight front` with `--check` in front of COMMAND.
 pub(crate) fn checks_front(arguments: &[OsString]) -> Vec<OsString> {
     let before = arguments.iter().take_while(|argument| *argument != "--").count();
     let (own, command) = arguments.split_at(before);

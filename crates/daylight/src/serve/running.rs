@@ -21,6 +21,8 @@ use tokio::runtime::Runtime;
 
 /// How long a stop waits for requests under way, and for the lines of the log.
 pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+/// Uploads for applications that are slower than this for long are broken off, in bytes a second.
+const APP_UPLOAD_RATE: u64 = 256;
 /// How long a connection must be idle before a restart closes it. An active client sends its next request much earlier.
 const RESTART_IDLE: Duration = Duration::from_secs(1);
 
@@ -122,8 +124,11 @@ pub(crate) fn url(address: SocketAddr, is_tls: bool) -> String {
 }
 
 fn limits(settings: &Settings) -> front::Limits {
-    let server = &settings.server;
+    let (server, usual) = (&settings.server, front::Limits::default());
+    // An upload for an application holds no worker, and may come from a phone.
+    let upload_rate = if settings.apps.is_empty() { usual.upload_rate } else { APP_UPLOAD_RATE };
     front::Limits {
+        upload_rate,
         upload: server.max_upload_bytes,
         connections: server.max_connections,
         client_connections: server.max_connections_per_client,
@@ -132,7 +137,7 @@ fn limits(settings: &Settings) -> front::Limits {
         upload_idle: Duration::from_secs(server.upload_idle_timeout_s),
         write_stall: Duration::from_secs(server.write_timeout_s),
         file_buffers: server.file_buffers,
-        ..front::Limits::default()
+        ..usual
     }
 }
 

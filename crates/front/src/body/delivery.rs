@@ -1,7 +1,7 @@
 //! How far the delivery of a reply's body has come. The body writes it, and the state of the connection reads it.
 
 use crate::body::stream::SharedSource;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::task::{Context, Poll, Waker};
 use telemetry::{Event, Op, Tally, Tick};
 
@@ -19,18 +19,31 @@ pub(crate) enum Progress {
     BrokeOff,
 }
 
-/// The waits of a body for a file that still arrives.
+/// What only the body of another source has: it waits, lasts, or has a last word.
 #[derive(Default)]
-struct Waits {
+pub(crate) struct Sourced {
+    /// Since when the body waits for its source, and the waits before.
     since: Option<Tick>,
-    tally: Tally,
+    waits: Tally,
+    /// It lasts as long as the two ends like.
+    pub(crate) endless: bool,
+    /// Bytes that a tunnel read from the client.
+    tunnelled: u64,
+    source: Option<SharedSource>,
 }
 
-impl Waits {
-    fn end(&mut self) {
+impl Sourced {
+    fn end_wait(&mut self) {
         if let Some(since) = self.since.take() {
-            let Tally { count, nanos, .. } = self.tally;
-            self.tally = Tally { count: count + 1, vain: 0, nanos: nanos + Tick::now().since(since) };
+            let Tally { count, nanos, .. } = self.waits;
+            self.waits = Tally { count: count + 1, vain: 0, nanos: nanos + Tick::now().since(since) };
+        }
+    }
+
+    /// Has the source record how it went.
+    pub(crate) fn conclude(&self, event: &mut Event) {
+        if let Some(mut source) = self.source.as_ref().and_then(|source| source.try_borrow_mut().ok()) {
+            source.record(event);
         }
     }
 }
@@ -49,18 +62,12 @@ pub(crate) struct Delivery {
     bare: Cell<bool>,
     /// The body waits for its source.
     source_wait: Cell<Option<Op>>,
-    /// The waits for a file that still arrives, if there were any.
-    waits: Cell<Option<Box<Waits>>>,
+    /// `None` for most bodies.
+    sourced: Cell<Option<Box<Sourced>>>,
     /// The length of the body.
     len: Cell<u64>,
     /// Its pieces are sent as they come, and a stop ends it.
     live: Cell<bool>,
-    /// It lasts as long as the two ends like.
-    endless: Cell<bool>,
-    /// Bytes that a tunnel read from the client.
-    pub(crate) tunnelled: Cell<u64>,
-    /// The source of the body, if it records how it went.
-    source: RefCell<Option<SharedSource>>,
     /// Wakes the body when its chunk has been written.
     waiting: Cell<Option<Waker>>,
 }
@@ -81,37 +88,41 @@ impl Delivery {
         poll
     }
 
-    /// A wait for a file that still arrives begins or goes on (`waits`), or ends.
+    /// A wait for the source begins or goes on (`waits`), or ends.
     fn note_wait(&self, waits: bool) {
-        let mut noted = self.waits.take();
+        let mut sourced = self.sourced.take();
         if waits {
-            noted.get_or_insert_default().since.get_or_insert_with(Tick::now);
-        } else if let Some(noted) = &mut noted {
-            noted.end();
+            sourced.get_or_insert_default().since.get_or_insert_with(Tick::now);
+        } else if let Some(sourced) = &mut sourced {
+            sourced.end_wait();
         }
-        self.waits.set(noted);
+        self.sourced.set(sourced);
+    }
+
+    fn source(&self, change: impl FnOnce(&mut Sourced)) {
+        let mut sourced = self.sourced.take();
+        change(sourced.get_or_insert_default());
+        self.sourced.set(sourced);
     }
 
     /// The source has the last word about the event.
     pub(crate) fn set_source(&self, source: SharedSource) {
-        *self.source.borrow_mut() = Some(source);
+        self.source(|sourced| sourced.source = Some(source));
     }
 
-    /// Has the source record how it went.
-    pub(crate) fn conclude(&self, event: &mut Event) {
-        let source = self.source.borrow_mut().take();
-        if let Some(mut source) = source.as_ref().and_then(|source| source.try_borrow_mut().ok()) {
-            source.record(event);
-        }
+    /// A tunnel has read bytes from the client.
+    pub(crate) fn tunnelled(&self, len: usize) {
+        self.source(|sourced| sourced.tunnelled += len as u64);
     }
 
-    /// Adds what ran while the body was sent.
-    pub(crate) fn record(&self, event: &mut Event) {
+    /// Adds what ran while the body was sent. Returns what only the body of another source has.
+    pub(crate) fn record(&self, event: &mut Event) -> Option<Box<Sourced>> {
         event.add_all(Op::BodyRead, self.reads.get());
-        if let Some(mut waits) = self.waits.take() {
-            waits.end();
-            event.add_all(Op::BodyWait, waits.tally);
-        }
+        let mut sourced = self.sourced.take()?;
+        sourced.end_wait();
+        event.add_all(Op::BodyWait, sourced.waits);
+        event.bytes_in += sourced.tunnelled;
+        Some(sourced)
     }
 
     /// The wait for the source of the body, if the body waits for it.
@@ -171,12 +182,7 @@ impl Delivery {
 
     /// It lasts as long as the two ends like.
     pub(crate) fn set_endless(&self) {
-        self.endless.set(true);
-    }
-
-    /// Whether it lasts as long as the two ends like.
-    pub(crate) fn is_endless(&self) -> bool {
-        self.endless.get()
+        self.source(|sourced| sourced.endless = true);
     }
 
     /// Whether its pieces are sent as they come.

@@ -41,12 +41,12 @@ use telemetry::Op;
 pub(crate) struct OutgoingBody {
     source: BodySource,
     delivery: Rc<Delivery>,
-    /// The length that the head of a reply without a body names: a 304 may (RFC 9110, 8.6).
-    named: Option<u64>,
 }
 
 enum BodySource {
     Whole(Bytes),
+    /// No body. The head names the length that another reply would have: a 304 may (RFC 9110, 8.6).
+    Bare(u64),
     Rope(Rope),
     /// Handed out as one chunk.
     Part(Option<Rc<FilePart>>, Rc<ConnectionState>),
@@ -122,7 +122,7 @@ impl OutgoingBody {
     }
 
     fn of(source: BodySource, delivery: Rc<Delivery>) -> Self {
-        let body = Self { source, delivery, named: None };
+        let body = Self { source, delivery };
         body.delivery.expect(body.left().unwrap_or(u64::MAX));
         body.note_end();
         body
@@ -130,7 +130,9 @@ impl OutgoingBody {
 
     /// Has the head of a reply without a body name this length.
     pub(crate) fn naming(mut self, len: Option<u64>) -> Self {
-        self.named = len.filter(|_| self.is_ended());
+        if let (Some(len), BodySource::Whole(_)) = (len.filter(|_| self.is_ended()), &self.source) {
+            self.source = BodySource::Bare(len);
+        }
         self
     }
 
@@ -140,13 +142,14 @@ impl OutgoingBody {
 
     /// Whether it is in memory, in one piece.
     pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.source, BodySource::Whole(_))
+        matches!(self.source, BodySource::Whole(_) | BodySource::Bare(_))
     }
 
     /// All of it, if it is available at once: bytes in memory, or a file that the kernel sends.
     pub(crate) fn whole(&mut self) -> Option<Chunk> {
         let data = match &mut self.source {
             BodySource::Whole(bytes) => Data::Memory(std::mem::take(bytes)),
+            BodySource::Bare(_) => Data::Memory(Bytes::new()),
             BodySource::Part(part, state) => Data::File(part.take().inspect(|part| state.show_file(part))?),
             _ => return None,
         };
@@ -165,7 +168,7 @@ impl OutgoingBody {
             BodySource::Growing(growing_source) => Some(growing_source.growing.left()? + growing_source.parts.left()),
             BodySource::Live(live) => live.len().map(|_| 0),
             BodySource::Stream(passing) => passing.left(),
-            BodySource::Tunnel => Some(0),
+            BodySource::Bare(_) | BodySource::Tunnel => Some(0),
         }
     }
 
@@ -244,7 +247,7 @@ impl http_body::Body for OutgoingBody {
                     }
                 }
             }
-            BodySource::Tunnel => return Poll::Ready(None),
+            BodySource::Bare(_) | BodySource::Tunnel => return Poll::Ready(None),
         };
         match data {
             Ok(data) => {
@@ -261,11 +264,12 @@ impl http_body::Body for OutgoingBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.is_ended() && self.named.is_none()
+        self.is_ended() && !matches!(self.source, BodySource::Bare(_))
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.named.or_else(|| self.left()).map_or_else(SizeHint::default, SizeHint::with_exact)
+        let named = if let BodySource::Bare(len) = self.source { Some(len) } else { self.left() };
+        named.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }
 

@@ -2,7 +2,7 @@
 //! and 101. They are written while hyper has nothing to write, and the reply waits until they are.
 
 use crate::http1::response_head;
-use crate::request::interim::InterimQueue;
+use crate::request::interim::{Interim, InterimQueue};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub(crate) struct Interims {
     /// Of the request that was begun last.
     current: RefCell<Option<Arc<InterimQueue>>>,
+    /// A queue that is not in use, for the next request.
+    spare: RefCell<Option<Arc<InterimQueue>>>,
     /// Bytes of one that are being written.
     bytes: RefCell<Vec<u8>>,
     /// How many of them are written.
@@ -27,9 +29,14 @@ pub(crate) struct OpenInterims {
 impl OpenInterims {
     /// A request begins that may have interim responses.
     pub(crate) fn begin(interims: &Rc<Interims>) -> Self {
-        let queue = Arc::<InterimQueue>::default();
+        let queue = interims.spare.borrow_mut().take().unwrap_or_default();
         *interims.current.borrow_mut() = Some(queue.clone());
         Self { queue, interims: interims.clone() }
+    }
+
+    /// The handler's side.
+    pub(crate) fn interim(&self) -> Interim {
+        Interim::through(self.queue.clone())
     }
 }
 
@@ -38,6 +45,10 @@ impl Drop for OpenInterims {
         let mut current = self.interims.current.borrow_mut();
         if current.as_ref().is_some_and(|queue| Arc::ptr_eq(queue, &self.queue)) {
             *current = None;
+        }
+        if let Some(queue) = Arc::get_mut(&mut self.queue) {
+            queue.reset();
+            *self.interims.spare.borrow_mut() = Some(self.queue.clone());
         }
     }
 }

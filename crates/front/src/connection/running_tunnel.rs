@@ -49,7 +49,7 @@ impl AsyncRead for Client {
         let Self { socket, delivery, .. } = self.get_mut();
         socket.poll_take(cx, into.remaining(), |bytes| {
             into.put_slice(bytes);
-            delivery.tunnelled.set(delivery.tunnelled.get() + bytes.len() as u64);
+            delivery.tunnelled(bytes.len());
         })
     }
 }

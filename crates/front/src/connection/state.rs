@@ -321,12 +321,11 @@ impl ConnectionState {
         let complete = complete && (!self.multiplexed || delivery.bytes.get() == delivery.expected());
         event.duration = now.since(event.began);
         event.bytes_out = delivery.bytes.get();
-        event.bytes_in += delivery.tunnelled.get();
-        delivery.record(&mut event);
+        let sourced = delivery.record(&mut event);
         event.add(Op::ReplyWrite, first_byte.unwrap_or(now).since(ready));
         if let Some(first_byte) = first_byte {
             event.first_byte = first_byte.since(event.began);
-            if delivery.is_endless() {
+            if sourced.as_ref().is_some_and(|sourced| sourced.endless) {
                 // It lasts as long as the client likes, and that would be in every answer about durations.
                 event.duration = event.first_byte;
             } else if now > first_byte {
@@ -346,7 +345,9 @@ impl ConnectionState {
         } else if !complete && event.outcome != Some(Outcome::TurnedAway) {
             event.outcome = Some(Outcome::ClientGone);
         }
-        delivery.conclude(&mut event);
+        if let Some(sourced) = sourced {
+            sourced.conclude(&mut event);
+        }
         self.release_event(event);
     }
 

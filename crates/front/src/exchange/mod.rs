@@ -137,12 +137,13 @@ async fn answer(
                 let working = Working::begin(state.recorder().open_requests(), event, &request, &mut open);
                 one_form::of(&mut request);
                 let interims = (version >= Version::HTTP_11).then(|| OpenInterims::begin(&state.interims));
-                let queue = interims.as_ref().map(|interims| interims.queue.clone());
-                request.interim = queue.clone().map(Interim::through).unwrap_or_default();
-                let reply = guarded(handler.as_ref(), &mut request, working, queue.as_deref(), event).await;
+                request.interim = interims.as_ref().map(OpenInterims::interim).unwrap_or_default();
+                let queue = interims.as_ref().map(|interims| &*interims.queue);
+                let reply = guarded(handler.as_ref(), &mut request, working, queue, event).await;
                 if let Some(queue) = queue {
                     poll_fn(|cx| queue.poll_closed(cx)).await;
                 }
+                request.interim = Interim::default();
                 let may_switch = unread.is_none() && request.version == Version::HTTP_11;
                 switch::checked(reply, may_switch && request.headers.contains_key(header::UPGRADE), event)
             }

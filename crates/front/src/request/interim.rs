@@ -63,6 +63,13 @@ impl InterimQueue {
         }
     }
 
+    /// Makes it new.
+    pub(crate) fn reset(&mut self) {
+        if let Ok(waiting) = self.0.get_mut() {
+            *waiting = Waiting::default();
+        }
+    }
+
     /// The next one. It counts as being written until [`InterimQueue::written`].
     pub(crate) fn next(&self) -> Option<(StatusCode, HeaderMap)> {
         let mut waiting = lock(&self.0);

@@ -42,7 +42,7 @@ pub struct AppUse {
     pub cache: &'static str,
     /// How many requests waited for the same slots when this one arrived.
     pub ahead: u32,
-    /// The `Server-Timing` that the application sent, as it was sent. When the event is stored, secrets in it are hidden and at most
+    /// The `Server-Timing` of the application's response, unchanged. When the event is stored, secrets in it are hidden and at most
     /// [`crate::Event::TEXT_MAX`] bytes are left.
     pub server_timing: Text,
 }

@@ -28,7 +28,9 @@ impl Asked {
     /// Reads a request. `None`: the cache has nothing to do with it.
     pub(crate) fn of(method: &Method, headers: &HeaderMap, has_body: bool) -> Option<Self> {
         let reads = *method == Method::GET || *method == Method::HEAD;
-        if !reads || has_body || overrides(headers) {
+        // To applications behind CGI or Rack, a name with `_` is the same as one with `-`, but not to `Vary`.
+        let shadows = || headers.keys().any(|name| name.as_str().contains('_'));
+        if !reads || has_body || overrides(headers) || shadows() {
             return None;
         }
         let authorized = headers.contains_key(header::AUTHORIZATION);
@@ -84,6 +86,7 @@ mod tests {
         assert!(asked(Method::GET, &[]).is_some() && asked(Method::HEAD, &[]).unwrap().head);
         assert_eq!(asked(Method::POST, &[]), None);
         assert_eq!(asked(Method::GET, &[("x-http-method-override", "DELETE")]), None);
+        assert_eq!(asked(Method::GET, &[("accept_language", "x")]), None);
         assert_eq!(Asked::of(&Method::GET, &HeaderMap::new(), true), None);
     }
 

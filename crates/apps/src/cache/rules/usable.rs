@@ -96,8 +96,8 @@ impl Terms {
 
 #[cfg(test)]
 mod tests {
-    use super::super::freshness::Exchanged;
     use super::*;
+    use crate::cache::rules::freshness::Exchanged;
     use http::HeaderMap;
 
     const NOW: i64 = 1_793_534_400_000;

@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use telemetry::{Event, Op};
+use telemetry::{Event, Op, Tick};
 
 /// The reading end. Dropping it tells the writer that the client has gone.
 pub(crate) struct QueueReader(Rc<RefCell<State>>);
@@ -78,9 +78,7 @@ impl StreamSource for QueueReader {
     fn record(&mut self, event: &mut Event) {
         let state = self.0.borrow();
         event.add_all(Op::SpoolWrite, state.writes);
-        if state.end.is_some() {
-            event.add(Op::AppBody, state.body_nanos);
-        }
+        event.add(Op::AppBody, state.body_nanos.unwrap_or_else(|| Tick::now().since(state.began)));
         if let Some(Err(broken)) = &state.end {
             broken.record(event);
         }

@@ -20,7 +20,11 @@ impl Test {
     fn new(spool_bytes: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = AppOptions { spool_bytes, spool_folder: folder.path().to_owned(), ..AppOptions::of("a") };
-        Self { spool: Spool::new(&options, &Recorder::silent(Clock::default())), queue: Queue::default(), folder }
+        Self {
+            spool: Spool::new(&options, &Recorder::silent(Clock::default())),
+            queue: Queue::since(Tick::now()),
+            folder,
+        }
     }
 
     /// Pushes the bytes in pieces and ends the queue, as a task does.
@@ -30,10 +34,10 @@ impl Test {
         spawn_local(async move {
             for piece in pieces {
                 if let Err(broken) = queue.push(&spool, piece).await {
-                    return queue.end(Err(broken), 1);
+                    return queue.end(Err(broken));
                 }
             }
-            queue.end(Ok(None), 1);
+            queue.end(Ok(None));
         })
     }
 
@@ -153,7 +157,7 @@ fn a_copy_is_whole_or_none() {
             let mut reader = test.queue.reader();
             if breaks {
                 test.queue.push(&test.spool, bytes.clone().into()).await.unwrap();
-                test.queue.end(Err(Broken { reason: Reason::AppCut, detail: String::new() }), 1);
+                test.queue.end(Err(Broken { reason: Reason::AppCut, detail: String::new() }));
             } else {
                 test.write(&bytes, 10_000).await.unwrap();
             }
@@ -171,7 +175,7 @@ fn a_copy_is_whole_or_none() {
 
 #[test]
 fn nobody_wants_a_body_whose_reader_and_copy_are_gone() {
-    let queue = Queue::default();
+    let queue = Queue::since(Tick::now());
     let (reader, copy) = (queue.reader(), queue.copy(10));
     drop(reader);
     assert!(queue.is_wanted());

@@ -130,13 +130,14 @@ impl Queue {
         .await;
     }
 
-    /// The body ended, or broke off, `nanos` after its head.
-    pub(crate) fn end(&self, end: Result<Option<HeaderMap>, Broken>, nanos: u64) {
+    /// The body ended, or broke off.
+    pub(crate) fn end(&self, end: Result<Option<HeaderMap>, Broken>) {
         let mut state = self.0.borrow_mut();
         if end.is_err() {
             state.copy = None;
         }
-        (state.end, state.body_nanos) = (Some(end), nanos);
+        state.body_nanos = Some(Tick::now().since(state.began));
+        state.end = Some(end);
         state.wake(|state| &mut state.reader);
         state.wake(|state| &mut state.copier);
     }

@@ -43,6 +43,21 @@ async fn a_response_without_a_body_ends_with_its_head_whatever_the_head_says() {
 }
 
 #[tokio::test]
+async fn a_body_where_none_belongs_is_not_the_next_response() {
+    let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
+    for (method, status) in
+        [(Method::HEAD, "200 OK"), (Method::GET, "204 No Content"), (Method::GET, "304 Not Modified")]
+    {
+        let mut request = get("/");
+        *request.method_mut() = method.clone();
+        let length = evil.len();
+        let answer = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n{evil}");
+        let (outcome, reusable) = asked(request, &answer).await;
+        assert_eq!((outcome.unwrap().1.0.as_str(), reusable), ("", false), "{method} {status}");
+    }
+}
+
+#[tokio::test]
 async fn a_body_that_ends_with_the_connection_is_whole_and_the_connection_over() {
     let (outcome, reusable) = asked(get("/"), &format!("HTTP/1.1 200 OK\r\n\r\nhello{CLOSE}")).await;
     assert_eq!((outcome.unwrap().1.0.as_str(), reusable), ("hello", false));
@@ -70,6 +85,20 @@ async fn a_response_that_ends_too_early_is_never_whole() {
         "<close>",
     ] {
         assert_eq!(bad(answer).await, "cut", "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_response_that_is_cut_anywhere_is_never_whole() {
+    for whole in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: 1\r\n\r\nhello",
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=\"b\"\r\nhel\r\n2\r\nlo\r\n0\r\nX-Sum: 7\r\n\r\n",
+    ] {
+        for cut in 0..whole.len() {
+            assert_eq!(bad(&format!("{}{CLOSE}", &whole[..cut])).await, "cut", "{:?}", &whole[..cut]);
+        }
+        let (outcome, _) = asked(get("/"), &format!("{whole}{CLOSE}")).await;
+        assert_eq!(outcome.unwrap().1.0, "hello");
     }
 }
 

@@ -115,6 +115,47 @@ async fn an_answer_before_the_request_was_read_does_not_free_the_connection() {
 }
 
 #[tokio::test]
+async fn an_answer_before_the_request_was_read_is_got_although_writing_fails() {
+    /// One piece before the origin has closed its connection, and many after that.
+    #[derive(Debug)]
+    struct Pieces(u32, std::sync::mpsc::Receiver<String>);
+    impl BodySource for Pieces {
+        fn len(&self) -> Option<u64> {
+            None
+        }
+        fn poll_frame(
+            &mut self,
+            _: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Option<std::io::Result<hyper::body::Frame<Bytes>>>> {
+            static PIECE: [u8; 50_000] = [b'x'; 50_000];
+            self.0 += 1;
+            if self.0 == 10 {
+                assert_eq!(self.1.iter().last().as_deref(), Some(""));
+            }
+            let piece = (self.0 < 100).then(|| Ok(hyper::body::Frame::data(Bytes::from_static(&PIECE))));
+            std::task::Poll::Ready(piece)
+        }
+    }
+    for (answer, outcome) in
+        [("HTTP/1.1 413 Too Large\r\nContent-Length: 5\r\n\r\nlarge<close>", Some(413)), ("<close>", None)]
+    {
+        let origin = Origin::new(&[answer]);
+        let mut connection = connected(&origin.url).await;
+        let body = BackendBody::Source(Box::new(Pieces(0, origin.read)));
+        let sent = connection.send(Request::post("/").header("host", "app").body(body).unwrap(), None).await;
+        match (sent, outcome) {
+            (Ok(mut response), Some(status)) => {
+                let body = whole(&mut connection, response.body_mut()).await.unwrap().0;
+                assert_eq!((response.status().as_u16(), body.as_str()), (status, "large"));
+            }
+            (Err(failed), None) => assert_eq!((failed.error.label(), failed.unanswered), ("cut", true)),
+            (sent, _) => panic!("{sent:?}"),
+        }
+        assert!(!connection.is_reusable());
+    }
+}
+
+#[tokio::test]
 async fn after_a_101_the_stream_begins_with_what_was_read_ahead() {
     let origin = Origin::new(&[SWITCH, "echo\r\n\r\n"]);
     let mut connection = connected(&origin.url).await;
@@ -154,4 +195,41 @@ async fn a_call_that_is_given_up_ends_the_connection() {
     assert!(!connection.is_reusable());
     drop(connection);
     assert!(origin.read.recv().unwrap().starts_with("GET / HTTP/1.1\r\n"));
+}
+
+/// Counts the wakes of a task.
+struct Counted {
+    wakes: std::sync::atomic::AtomicU32,
+    task: std::task::Waker,
+}
+
+impl std::task::Wake for Counted {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.wakes.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.task.wake_by_ref();
+    }
+}
+
+#[tokio::test]
+async fn a_task_is_woken_only_by_what_it_waits_for() {
+    let origin = Origin::new(&[OK; 5]);
+    let mut connection = connected(&origin.url).await;
+    let mut asking = Box::pin(async {
+        for _ in 0..5 {
+            hi(&mut connection).await;
+            assert!(connection.is_reusable());
+        }
+    });
+    let (mut wakes, mut waits) = (0, 0);
+    poll_fn(|cx| {
+        let counted = std::sync::Arc::new(Counted { wakes: 0.into(), task: cx.waker().clone() });
+        let waker = counted.clone().into();
+        let polled = asking.as_mut().poll(&mut std::task::Context::from_waker(&waker));
+        // They came before the poll ended: the task woke itself.
+        wakes += counted.wakes.load(std::sync::atomic::Ordering::Relaxed);
+        waits += u32::from(polled.is_pending());
+        polled
+    })
+    .await;
+    assert!(waits >= 5 && wakes == 0, "{waits} {wakes}");
 }

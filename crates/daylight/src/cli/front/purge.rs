@@ -10,7 +10,7 @@ use serde_json::json;
 
 /// Drop stored responses of an application, by URL or by tag
 ///
-/// The next request for such a page reaches the application. Tags are those that the application sends in `Surrogate-Key` and `Cache-Tag`.
+/// The next request for such a page reaches the application. The application sends tags in `Surrogate-Key` and `Cache-Tag`.
 /// It calls the admin address of a running front, by default http://127.0.0.1:8081, with the token in DAYLIGHT_TOKEN.
 #[derive(Debug, clap::Args)]
 pub(super) struct FrontPurge {
