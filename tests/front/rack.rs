@@ -39,7 +39,7 @@ impl Folder {
         log.lines().map_while(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// The number of requests that began, and of those that ended, for paths that begin so.
+    /// The number of requests that began and the number that ended, for paths that begin so.
     pub(super) fn counts(&self, path: &str) -> (usize, usize) {
         let noted = self.noted();
         let of = noted.iter().filter(|work| work["path"].as_str().unwrap().starts_with(path));

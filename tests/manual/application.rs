@@ -4,6 +4,7 @@ use super::shims;
 use super::stage::Stage;
 use crate::tls::Certificate;
 use crate::world::{ADMIN, Person, Server, World, eventually};
+use rustix::process::Signal;
 use std::fs;
 use std::process::Command;
 
@@ -44,7 +45,20 @@ fn begin(stage: &mut Stage) {
     stage.rename("127.0.0.1:8081", admin);
     stage.call(admin);
     stage.rename("127.0.0.1:8080", &server.address().to_string());
-    stage.hold(server);
+    stage.hold(Running(Some(server)));
+}
+
+/// A front whose command ends with it.
+struct Running(Option<Server>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some(server) = self.0.take() else { return };
+        server.signal(Signal::TERM);
+        if !std::thread::panicking() {
+            server.exit_code();
+        }
+    }
 }
 
 /// The event of a response is known a moment after its last byte.

@@ -38,6 +38,7 @@ case "${1-}:$*" in
   *) exec "$REAL" "$@" ;;
 esac
 export DAYLIGHT_UPSTREAM_RUBYGEMS="${DAYLIGHT_UPSTREAM_RUBYGEMS-none}"
+verb=$1
 arguments=("$1" "${ports[@]}")
 shift
 while [ $# -gt 0 ]; do
@@ -51,14 +52,22 @@ done
 coproc SERVER { exec "$REAL" "${arguments[@]}" 2>&1; }
 server=$SERVER_PID
 exec 3<&"${SERVER[0]}"
-while read -r line <&3; do
-  printf '%s\n' "$line"
-  case "$line" in "$last"*) kill -TERM "$server" ;; esac
+ends=
+while true; do
+  if read -r -t 2 line <&3; then
+    printf '%s\n' "$line"
+    case "$line" in "$last"*) ends=1; kill -TERM "$server" ;; esac
+  elif [ $? -gt 128 ]; then
+    # Puma 5 loses a signal while it starts.
+    [ -z "$ends" ] || kill -TERM "$server" || true
+  else
+    break
+  fi
 done
-# The command of a front may end by the signal.
+# The code of a front is that of its command, which had no time to start.
 code=0
 wait "$server" || code=$?
-[ "$code" = 0 ] || [ "$code" = 143 ] || { echo "exit code $code"; exit "$code"; }
+[ "$verb:$ends" = front:1 ] || exit "$code"
 "#;
 
 /// Where they are, in a home, for the front of `PATH`.

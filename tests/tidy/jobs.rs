@@ -165,6 +165,8 @@ fn every_job_is_a_guard_that_records_its_duration_and_memory_however_it_ends() {
 
 /// Files with a cache, and how its entries stay right without invalidation.
 const CACHES: &[(&str, &str)] = &[
+    ("apps/src/cache/key.rs", "only compares keys"),
+    ("apps/src/cache/store.rs", "each response has a freshness, which HTTP defines, and a number that purges raise"),
     ("front/src/pages/page_cache.rs", "each page has a stamp"),
     ("repository/src/index/bounded_cache.rs", "the cache below the one with stamps"),
     ("repository/src/index/name_key.rs", "only compares keys"),

@@ -51,7 +51,7 @@ pub(super) enum Came {
     /// The application failed, and this response hides that.
     Hidden(Arc<Stored>, Reason),
     /// A response. `true`: the conditions and the range of the client were not sent.
-    Passed(Passed, Report, bool),
+    Passed(Box<Passed>, Report, bool),
 }
 
 impl Fetch {
@@ -84,7 +84,9 @@ impl Fetch {
     /// The stored response that may be used in place of trouble.
     pub(super) fn hiding(&self, trouble: Trouble) -> Option<Arc<Stored>> {
         let (now, asked) = (self.app.recorder.clock().now(), &self.visit.asked.directives);
-        let hides = |stored: &&Arc<Stored>| stored.terms.hides(trouble, &stored.freshness, asked, now);
+        let hides = |stored: &&Arc<Stored>| {
+            self.app.cache.holds(stored) && stored.terms.hides(trouble, &stored.freshness, asked, now)
+        };
         self.stored.as_ref().filter(hides).cloned()
     }
 
@@ -141,7 +143,7 @@ impl Fetch {
                 }
             }
             let report = self.keep(&mut passed, sent);
-            return Ok(Came::Passed(passed, report, stored.is_some()));
+            return Ok(Came::Passed(Box::new(passed), report, stored.is_some()));
         }
     }
 

@@ -108,7 +108,8 @@ impl Fetch {
         if is_shared || !sent.asked.personal {
             cache.remember(&key, is_shared, at.answered);
         }
-        let is_stored = may_be_stored && cache.put(&key, &sent.headers, kept.clone());
+        // The number of this request says nothing of a purge between the lookup and the request.
+        let is_stored = may_be_stored && cache.holds(stored) && cache.put(&key, &sent.headers, kept.clone());
         (kept, is_stored && is_shared)
     }
 

@@ -139,6 +139,11 @@ impl Cache {
         self.store.as_ref().is_some_and(|store| store.put(key, sent, stored, &self.purges))
     }
 
+    /// Whether a response was not purged since its request was sent.
+    pub(crate) fn holds(&self, stored: &Stored) -> bool {
+        self.purges.holds(&stored.stamp)
+    }
+
     /// The flight for the response to a request with these headers. `known`: a response of the same URL.
     pub(crate) fn flight(key: &KeyRef<'_>, known: Option<&Stored>, request: &HeaderMap) -> FlightKey {
         (key.key(), known.map(|known| known.selecting(request)).unwrap_or_default())

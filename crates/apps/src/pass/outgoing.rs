@@ -40,19 +40,18 @@ impl Outgoing {
     pub(crate) async fn of(app: &Arc<App>, request: &mut Request, event: &mut Event) -> Result<Self, PassError> {
         let target = request.target().filter(|_| request.method != Method::CONNECT).ok_or(PassError::NotAProxy)?;
         let upgrade = request_head::upgrade(request);
+        let told = [header::CONTENT_LENGTH, header::TRANSFER_ENCODING];
+        let told = told.iter().any(|name| request.headers.contains_key(name));
         let mut headers = request_head::of(app, request, event.at, upgrade.as_ref());
         let upload = match request.upload.is_none() {
             true => None,
-            false => Some(
-                app.spool
-                    .receive(&mut request.upload, request_head::clean_trailers, event)
-                    .await
-                    .map_err(not_spooled)?,
-            ),
+            false => {
+                let upload = &mut request.upload;
+                Some(app.spool.receive(upload, request_head::clean_trailers, event).await.map_err(not_spooled)?)
+            }
         };
         // A request that told that it has no body tells it on. The length of a body is told with the body.
-        let told = [header::CONTENT_LENGTH, header::TRANSFER_ENCODING];
-        if upload.is_none() && told.iter().any(|name| request.headers.contains_key(name)) {
+        if upload.is_none() && told {
             headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
         Ok(Self {

@@ -3,13 +3,12 @@
 
 mod names;
 
-use names::{NO_TRAILERS, OF_CONNECTION, OF_PROXIES, SHADOWED};
-
 use crate::app::App;
 use front::{ForwardedUrl, Request};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Version};
-use std::fmt::Write;
+use std::cell::RefCell;
+use std::net::IpAddr;
 use telemetry::Millis;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -17,19 +16,28 @@ const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
 const X_REQUEST_START: HeaderName = HeaderName::from_static("x-request-start");
+/// The most headers that are added.
+const OURS: usize = 8;
 
-/// Makes the headers for a backend. `upgrade`: the protocol to which the client wishes to change.
-pub(super) fn of(app: &App, request: &Request, now: Millis, upgrade: Option<&HeaderValue>) -> HeaderMap {
+/// Takes the headers of a request, and makes them the headers for a backend. `upgrade`: the protocol to which the client wishes to change.
+pub(super) fn of(app: &App, request: &mut Request, now: Millis, upgrade: Option<&HeaderValue>) -> HeaderMap {
     let forwarded = app.proxies.forwarded_url(request.peer, &request.headers);
     let started = forwarded.is_some().then(|| request.headers.get_all(X_REQUEST_START).iter().next_back()).flatten();
     let started = started.filter(|_| app.proxies.queued(request.peer, &request.headers, now) > 0).cloned();
-    let trailers = takes_trailers(&request.headers);
-    let mut headers = request.headers.clone();
-    remove_connection(&mut headers);
-    let ours = |name: &str| OF_PROXIES.contains(&name) || ["expect", "host", "content-length"].contains(&name);
-    remove_where(&mut headers, |name, _| ours(name));
-    remove_shadows(&mut headers);
-    let host = host(request);
+    let (host, trailers) = (host(request), takes_trailers(&request.headers));
+    // The front looks for `Upgrade` once more when it gets a tunnel.
+    let mut headers = match upgrade {
+        Some(_) => request.headers.clone(),
+        None => std::mem::take(&mut request.headers),
+    };
+    remove_listed(&mut headers);
+    remove_where(&mut headers, |name, headers| {
+        names::is_of_connection(name)
+            || names::is_of_proxies(name)
+            || matches!(name, "expect" | "content-length")
+            || (name.contains('_') && is_shadow(name, headers))
+    });
+    headers.reserve(OURS);
     forward(&mut headers, request, host.as_ref(), forwarded, started, now);
     if let Some(host) = host.or_else(|| HeaderValue::from_str(fallback_host(app)).ok()) {
         headers.insert(header::HOST, host);
@@ -63,8 +71,20 @@ pub(super) fn upgrade(request: &Request) -> Option<HeaderValue> {
         .then(|| wanted.clone())
 }
 
-/// Removes the fields of one connection: those of the list, and the ones that `Connection` names.
+/// Removes the fields of one connection.
 pub(super) fn remove_connection(headers: &mut HeaderMap) {
+    remove_listed(headers);
+    remove_where(headers, |name, _| names::is_of_connection(name));
+}
+
+/// Removes the fields that `Connection` names.
+fn remove_listed(headers: &mut HeaderMap) {
+    let names_none = |line: &HeaderValue| {
+        [&b"keep-alive"[..], b"close", b"upgrade"].iter().any(|option| line.as_bytes().eq_ignore_ascii_case(option))
+    };
+    if headers.get_all(header::CONNECTION).iter().all(names_none) {
+        return;
+    }
     let listed: Vec<String> = tokens(headers, &header::CONNECTION).collect();
     for name in listed {
         // Without these a request would mean something else (RFC 9110, 7.6.1: a sender must not list them).
@@ -72,7 +92,6 @@ pub(super) fn remove_connection(headers: &mut HeaderMap) {
             headers.remove(name);
         }
     }
-    remove_where(headers, |name, _| OF_CONNECTION.contains(&name) || name.starts_with("proxy-"));
 }
 
 /// Removes the headers of these names.
@@ -87,9 +106,11 @@ fn remove_where(headers: &mut HeaderMap, is: impl Fn(&str, &HeaderMap) -> bool) 
 /// among the headers.
 pub(super) fn clean_trailers(trailers: &mut HeaderMap) {
     remove_where(trailers, |name, _| {
-        [OF_CONNECTION, OF_PROXIES, NO_TRAILERS].iter().any(|list| list.contains(&name))
+        names::is_of_connection(name)
+            || names::is_of_proxies(name)
+            || names::is_no_trailer(name)
             || name.contains('_')
-            || ["if-", "proxy-", "content-", "x-forwarded"].iter().any(|prefix| name.starts_with(prefix))
+            || ["if-", "content-", "x-forwarded"].iter().any(|prefix| name.starts_with(prefix))
     });
 }
 
@@ -105,21 +126,18 @@ fn takes_trailers(headers: &HeaderMap) -> bool {
     tokens(headers, &header::TE).any(|coding| coding.split(';').next().is_some_and(|name| name.trim() == "trailers"))
 }
 
-/// Removes names with `_` that CGI, WSGI and Rack would merge with another header: both become one variable.
-fn remove_shadows(headers: &mut HeaderMap) {
-    remove_where(headers, |name, headers| {
-        name.contains('_') && {
-            let meant = name.replace('_', "-");
-            let known = [OF_CONNECTION, OF_PROXIES, SHADOWED].iter().any(|list| list.contains(&meant.as_str()));
-            known || meant.starts_with("proxy-") || headers.contains_key(meant)
-        }
-    });
+/// Whether CGI, WSGI and Rack would merge a name with `_` with another header: both become one variable.
+fn is_shadow(name: &str, headers: &HeaderMap) -> bool {
+    let meant = name.replace('_', "-");
+    let known = names::is_of_connection(&meant) || names::is_of_proxies(&meant) || names::is_shadowed(&meant);
+    known || headers.contains_key(meant)
 }
 
 /// The host as the client sent it.
 fn host(request: &Request) -> Option<HeaderValue> {
     let host = request.host().filter(|host| !host.is_empty())?;
-    HeaderValue::from_str(host).ok()
+    let sent = request.headers.get(header::HOST).filter(|sent| sent.as_bytes() == host.as_bytes());
+    sent.cloned().or_else(|| HeaderValue::from_str(host).ok())
 }
 
 /// The host of requests without one (HTTP/1.0).
@@ -143,21 +161,28 @@ fn forward(
     };
     let text = |text: &str| HeaderValue::from_str(text).ok();
     let forwarded = forwarded.unwrap_or_default();
-    let mut client = request.client.to_string();
-    set(X_REAL_IP, text(&client));
-    if request.peer != request.client {
-        let _ = write!(client, ", {}", request.peer);
-    }
-    set(X_FORWARDED_FOR, text(&client));
-    let here = if request.tls { "https" } else { "http" };
-    let named = forwarded
-        .scheme
-        .as_deref()
-        .and_then(|scheme| ["http", "https"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known)));
-    set(X_FORWARDED_PROTO, text(named.unwrap_or(here)));
+    let real = address(request.client);
+    let through = || text(&format!("{}, {}", request.client, request.peer));
+    set(X_FORWARDED_FOR, if request.peer == request.client { real.clone() } else { through() });
+    set(X_REAL_IP, real);
+    let is_known = |scheme: &&str| ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let named = forwarded.scheme.as_deref().filter(is_known);
+    let is_https = named.map_or(request.tls, |named| named.len() == "https".len());
+    set(X_FORWARDED_PROTO, Some(HeaderValue::from_static(if is_https { "https" } else { "http" })));
     set(X_FORWARDED_HOST, forwarded.host.as_deref().and_then(text).or_else(|| host.cloned()));
     // In milliseconds, as Heroku's router and thruster send it.
     set(X_REQUEST_START, started.or_else(|| text(&format!("t={}", now.0))));
+}
+
+/// An address as a value. Many requests in a row come from one client, or through one proxy.
+fn address(of: IpAddr) -> Option<HeaderValue> {
+    thread_local!(static LAST: RefCell<Option<(IpAddr, HeaderValue)>> = const { RefCell::new(None) });
+    LAST.with_borrow_mut(|last| {
+        if !last.as_ref().is_some_and(|(known, _)| *known == of) {
+            *last = HeaderValue::try_from(of.to_string()).ok().map(|value| (of, value));
+        }
+        last.as_ref().map(|(_, value)| value.clone())
+    })
 }
 
 #[cfg(test)]

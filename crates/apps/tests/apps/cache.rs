@@ -23,7 +23,7 @@ pub(crate) fn cached(origin: &Origin) -> RunningApps {
     apps
 }
 
-fn later(apps: &RunningApps, seconds: u64) {
+pub(crate) fn later(apps: &RunningApps, seconds: u64) {
     apps.recorder.clock().set(Some(NOW.plus(Duration::from_secs(seconds))));
 }
 

@@ -192,7 +192,7 @@ impl Live {
         self.apps().end_streams();
         let Self { running, command, log, lines, program, wanted, bound, .. } = self;
         let listeners = running.hand_over();
-        let stop = pass_on_all(&mut signals, command.as_ref()).or(listeners.is_err().then_some(Signal::TERM));
+        let stop = pass_on_all(&mut signals, command.as_ref()).or_else(|| listeners.is_err().then_some(Signal::TERM));
         log.info(if stop.is_some() { "stopped" } else { "stopped for the restart" }, &[]);
         lines.flush(STOP_TIMEOUT);
         let failed = match (listeners, stop) {

@@ -48,6 +48,7 @@ impl Hints {
                 hint(&request.interim, 103, &"l".repeat(17_000));
                 (0..30).for_each(|number| hint(&request.interim, 103, &number.to_string()));
             }
+            "/large" => (0..16).for_each(|number| hint(&request.interim, 103, &number.to_string().repeat(7_000))),
             "/keeps" => *self.kept.lock().unwrap() = Some(request.interim.clone()),
             "/late" => {
                 let kept = self.kept.lock().unwrap().take();
@@ -116,6 +117,23 @@ fn a_client_that_waits_to_be_told_and_one_that_pipelines_get_all_in_order() {
     for body in ["true ", "true abc", "true "] {
         assert_eq!(client.head().0, 103);
         assert_eq!(client.answer().body, body.as_bytes());
+    }
+}
+
+#[test]
+fn a_client_that_reads_late_gets_all_in_order() {
+    let (front, _) = front();
+    let mut client = front.client();
+    // More than both sockets hold.
+    let requests = 80;
+    client.send("POST /large HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabc".repeat(requests));
+    for _ in 0..requests {
+        for number in 0..16 {
+            let (status, head) = client.head();
+            assert!(status == 103 && head.contains(&format!("link: {}\r\n", number.to_string().repeat(7_000))));
+        }
+        assert_eq!(client.answer().body, b"true abc");
+        assert_eq!(front.event().outcome, Some(Outcome::Answered));
     }
 }
 

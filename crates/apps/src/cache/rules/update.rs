@@ -3,7 +3,8 @@
 use super::directives::Directives;
 use super::policy::DAYLIGHT;
 use super::tags::TAG_FIELDS;
-use http::{HeaderMap, HeaderName, header};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// Headers that describe the stored bytes, which a 304 does not change.
 const OF_THE_BYTES: [HeaderName; 3] = [header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::CONTENT_RANGE];
@@ -14,13 +15,20 @@ pub(crate) fn for_clients(headers: &mut HeaderMap) {
     headers.remove(DAYLIGHT);
 }
 
-/// The headers that are stored: without the ones that the directives exclude, and the ones that differ in each reply.
+/// The headers that are stored: without the ones that the directives exclude, the ones that differ in each reply. They are copies: the
+/// values of a response share the whole buffer of its connection.
 pub(crate) fn for_storage(headers: &HeaderMap, directives: &Directives) -> HeaderMap {
-    let mut kept = headers.clone();
-    for_clients(&mut kept);
-    directives.unstored.iter().for_each(|name| drop(kept.remove(name)));
-    [header::AGE, header::SET_COOKIE, header::CONTENT_LENGTH].iter().for_each(|name| drop(kept.remove(name)));
-    kept
+    const OF_A_REPLY: [HeaderName; 3] = [header::AGE, header::SET_COOKIE, header::CONTENT_LENGTH];
+    let is_kept = |name: &HeaderName| !OF_A_REPLY.contains(name) && !directives.unstored.contains(name);
+    let kept = || headers.iter().filter(|(name, _)| is_kept(name));
+    let all: Vec<u8> = kept().flat_map(|(_, value)| value.as_bytes()).copied().collect();
+    let (mut values, mut copies) = (Bytes::from(all.into_boxed_slice()), HeaderMap::with_capacity(kept().count()));
+    for (name, value) in kept() {
+        if let Ok(copy) = HeaderValue::from_maybe_shared(values.split_to(value.len())) {
+            copies.append(name.clone(), copy);
+        }
+    }
+    copies
 }
 
 /// The headers of a stored response after a 304: each header that the 304 has replaces all lines of its name.
@@ -61,7 +69,13 @@ mod tests {
         ]);
         let directives = Directives::of(&response, "cache-control");
         let kept = for_storage(&response, &directives);
-        assert_eq!(kept, headers(&[("cache-control", "max-age=5, no-cache=\"a\", private=\"b\""), ("c", "3")]));
+        let mut shown = kept.clone();
+        for_clients(&mut shown);
+        assert_eq!(shown, headers(&[("cache-control", "max-age=5, no-cache=\"a\", private=\"b\""), ("c", "3")]));
+        // A 304 need not repeat these.
+        for (name, value) in [("surrogate-key", "x"), ("cache-tag", "y"), ("daylight-cache-control", "max-age=9")] {
+            assert_eq!(kept[name], value);
+        }
     }
 
     #[test]

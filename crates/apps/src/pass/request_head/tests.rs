@@ -38,7 +38,10 @@ fn request(lines: &[&str]) -> Request {
 
 /// The lines that go out, without ours where they are as usual.
 fn out(app: &App, request: &Request) -> Vec<String> {
-    let headers = of(app, request, NOW, upgrade(request).as_ref());
+    let wanted = upgrade(request);
+    let mut copy = Request::new(request.method.clone(), "/".parse().unwrap(), request.headers.clone(), request.client);
+    (copy.peer, copy.tls) = (request.peer, request.tls);
+    let headers = of(app, &mut copy, NOW, wanted.as_ref());
     let line = |(name, value): (&HeaderName, &HeaderValue)| format!("{name}: {}", value.to_str().unwrap());
     let mut lines: Vec<String> = headers.iter().map(line).collect();
     let all = OURS.iter().all(|ours| lines.iter().any(|line| line == ours));
