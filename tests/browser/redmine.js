@@ -12,12 +12,16 @@ const target = new URL(given.base);
 /** How often the line passes on bytes. */
 const TICK_MS = 20;
 
-/** Passes on what one side says at this rate, in MB a second. */
+/** The most bytes that pass at once. */
+const EACH = Math.round((given.rate * 1048576 * TICK_MS) / 1000);
+/** More than that is kept by the line, so that it is always busy. */
+const KEPT = { highWaterMark: 4 * EACH };
+
+/** Passes on what one side says at the rate of the line. */
 function slowly(from, to) {
-  const each = Math.round((given.rate * 1048576 * TICK_MS) / 1000);
   const timer = setInterval(() => {
-    const piece = from.read(Math.min(each, from.readableLength || each));
-    if (piece !== null && !to.write(piece)) from.pause();
+    const piece = from.read(Math.min(EACH, from.readableLength || EACH));
+    if (piece !== null) to.write(piece);
   }, TICK_MS);
   const end = () => {
     clearInterval(timer);
@@ -28,8 +32,8 @@ function slowly(from, to) {
 
 /** A line to the front. Resolves to its port. */
 function line() {
-  const server = net.createServer((client) => {
-    const front = net.connect(Number(target.port), '127.0.0.1');
+  const server = net.createServer(KEPT, (client) => {
+    const front = net.connect({ port: Number(target.port), host: '127.0.0.1', ...KEPT });
     slowly(client, front);
     slowly(front, client);
   });

@@ -85,7 +85,7 @@ impl Front {
     pub(super) fn raw(&self, bytes: &[u8]) -> std::io::Result<Answer> {
         let mut connection = self.connect();
         connection.send(bytes)?;
-        connection.answer(false)
+        connection.answer(bytes.starts_with(b"HEAD "))
     }
 
     /// A caller of its API, with all rights.

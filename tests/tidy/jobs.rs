@@ -24,7 +24,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ),
     ("apps/src/pass/body.rs", 1, Bound(BoundName::AppSlots)),
     ("apps/src/sendfile.rs", 1, Bound(BoundName::AppSlots)),
-    ("apps/src/spool/anonymous_file.rs", 2, Fixed("one for each upload or response at once: each waits for its own")),
+    ("apps/src/spool/anonymous_file.rs", 2, Bound(BoundName::Connections)),
     ("client/src/dial.rs", 1, Bound(BoundName::UpstreamCalls)),
     ("client/src/pool.rs", 1, Fixed("one for each host: `watched` is set until it has ended")),
     ("daylight/src/cli/parallel.rs", 1, Fixed("the command line: a number of threads that the caller gives")),

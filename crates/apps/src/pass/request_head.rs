@@ -178,7 +178,7 @@ fn forward(
 fn address(of: IpAddr) -> Option<HeaderValue> {
     thread_local!(static LAST: RefCell<Option<(IpAddr, HeaderValue)>> = const { RefCell::new(None) });
     LAST.with_borrow_mut(|last| {
-        if !last.as_ref().is_some_and(|(known, _)| *known == of) {
+        if last.as_ref().is_none_or(|(known, _)| *known != of) {
             *last = HeaderValue::try_from(of.to_string()).ok().map(|value| (of, value));
         }
         last.as_ref().map(|(_, value)| value.clone())

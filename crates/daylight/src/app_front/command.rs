@@ -9,14 +9,19 @@ use anyhow::Context as _;
 use rustix::fs::Mode;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, umask, waitid};
 use std::ffi::OsString;
+use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal as Child, SignalKind, signal};
+use tokio::time::timeout;
 
+/// How often a command is asked to end before it is killed.
+const TIMES: u32 = 12;
 /// A process that was ended by a signal has the exit code 128 and the number of the signal, as shells have it.
 const BY_SIGNAL: i32 = 128;
 /// The exit codes of shells for a command that is not there, and for one that cannot be run.
@@ -102,6 +107,28 @@ impl AppCommand {
         }
     }
 
+    /// Sends a signal, again after each time of `again`, and waits for the end; `meanwhile` sends others. puma 5.6.5 loses a SIGTERM that
+    /// comes while it boots. A command that has not ended after [`TIMES`] signals is killed. Returns the exit code.
+    pub(super) async fn end_by(
+        &mut self,
+        signal: Signal,
+        again: Duration,
+        mut meanwhile: impl FnMut(&Self, &mut Context<'_>),
+    ) -> u8 {
+        let mut times = 0;
+        loop {
+            self.signal(if times < TIMES { signal } else { Signal::KILL });
+            times += 1;
+            let ended = poll_fn(|cx| {
+                meanwhile(self, cx);
+                self.poll_ended(cx)
+            });
+            if let Ok(code) = timeout(again, ended).await {
+                return code;
+            }
+        }
+    }
+
     /// Sends a signal, and waits for the end without a runtime. Returns the exit code.
     pub(super) fn end(self, signal: Signal) -> u8 {
         self.signal(signal);
@@ -138,7 +165,6 @@ fn not_run(name: &OsString, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::future::poll_fn;
 
     fn runtime() -> Runtime {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
@@ -146,6 +172,16 @@ mod tests {
 
     fn shell(line: &str) -> Vec<OsString> {
         ["sh", "-c", line].map(OsString::from).to_vec()
+    }
+
+    /// A line of a shell that has stopped itself.
+    fn stopped(line: &str, runtime: &Runtime) -> AppCommand {
+        let command = AppCommand::start(&shell(line), 1, None, runtime).unwrap();
+        let stat = || std::fs::read_to_string(format!("/proc/{}/stat", command.process())).unwrap();
+        while !stat().contains(") T ") {
+            std::thread::yield_now();
+        }
+        command
     }
 
     #[test]
@@ -162,15 +198,23 @@ mod tests {
     fn a_signal_reaches_the_command_and_it_may_be_watched_again() {
         let runtime = runtime();
         let line = "trap 'exit 7' USR1; kill -STOP $$; while :; do :; done";
-        let command = AppCommand::start(&shell(line), 1, None, &runtime).unwrap();
-        let stat = || std::fs::read_to_string(format!("/proc/{}/stat", command.process())).unwrap();
-        while !stat().contains(") T ") {
-            std::thread::yield_now();
-        }
+        let command = stopped(line, &runtime);
         let again = AppCommand::adopt(command.process(), command.port(), &runtime).unwrap();
         again.signal(Signal::USR1);
         again.signal(Signal::CONT);
         assert_eq!(again.end(Signal::CONT), 7);
+    }
+
+    #[test]
+    fn a_command_that_loses_the_first_signal_gets_it_again_and_one_that_ignores_all_is_killed() {
+        let runtime = runtime();
+        let code = |trap: &str| {
+            let mut command = stopped(&format!("{trap}; kill -STOP $$; while :; do :; done"), &runtime);
+            let go_on = |command: &AppCommand, _: &mut Context<'_>| command.signal(Signal::CONT);
+            runtime.block_on(command.end_by(Signal::TERM, Duration::from_millis(50), go_on))
+        };
+        assert_eq!(code("trap 'trap \"exit 7\" TERM' TERM"), 7);
+        assert_eq!(code("trap '' TERM"), 137);
     }
 
     #[test]

@@ -22,6 +22,8 @@ use std::time::Duration;
 use telemetry::{Lines, Log, Tick};
 use tokio::time::interval;
 
+/// After this time a command that should end is asked again. Within a minute it is killed.
+const AGAIN: Duration = Duration::from_secs(5);
 /// How long a restart waits for WebSockets and event streams before it ends them.
 const STREAMS_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often it looks whether they have ended.
@@ -126,9 +128,8 @@ impl Live {
                 missing.remove(at);
             }
         }
-        for address in missing {
-            self.bound.push((address, Listener::bind(address)?));
-        }
+        let bound = missing.into_iter().map(|address| Ok((address, Listener::bind(address)?)));
+        self.bound.extend(bound.collect::<Result<Vec<_>, front::Error>>()?);
         Ok(())
     }
 
@@ -225,12 +226,10 @@ enum Next {
 
 /// Sends the command this signal and any that comes meanwhile, and waits for its end. Returns its exit code.
 fn end_command(instance: &Instance, command: &mut AppCommand, signal: Signal, mut signals: Signals) -> u8 {
-    command.signal(signal);
-    instance.back.block_on(poll_fn(|cx| {
+    instance.back.block_on(command.end_by(signal, AGAIN, |command, cx| {
         while let Poll::Ready(action) = signals.poll(cx) {
             command.signals(action);
         }
-        command.poll_ended(cx)
     }))
 }
 

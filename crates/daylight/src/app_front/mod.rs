@@ -90,6 +90,8 @@ pub(crate) fn run(front: Front<'_>) -> anyhow::Result<()> {
     if !command.is_empty() {
         signals = signals.with_own(running.runtime())?;
     }
+    // A new admin token is shown even if the command cannot be run.
+    announce(&running, json);
     let started = match &former {
         Some(former) => AppCommand::adopt(former.process, former.port, running.runtime()).map(Some),
         None => port.map(|port| AppCommand::start(&command, port, umask, running.runtime())).transpose(),
@@ -102,7 +104,6 @@ pub(crate) fn run(front: Front<'_>) -> anyhow::Result<()> {
             return Err(error);
         }
     };
-    announce(&running, json);
     supervisor.ready(running.instance.app.urls.configured());
     if let Some(every) = supervisor.watchdog() {
         running.runtime().spawn(supervisor.clone().watch(every, running.instance.app.recorder.clone()));

@@ -49,7 +49,7 @@ pub(super) struct GlobalFlags {
     /// The certificates are those of authorities, or the server's own self-signed certificate.
     #[arg(long, value_name = "FILE", global = true, help_heading = "Server")]
     pub(super) server_trust: Option<String>,
-    /// The data folder [env: DAYLIGHT_STORE_DATA] [default: ./daylight-data]
+    /// The data folder [env: DAYLIGHT_STORE_DATA] [default: ./daylight-data; of front: ./daylight-front]
     #[arg(long, value_name = "DIR", global = true, help_heading = "Settings")]
     pub(super) data: Option<String>,
     /// The configuration file of the server, TOML [env: DAYLIGHT_CONFIG]

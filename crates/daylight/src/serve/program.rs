@@ -29,7 +29,10 @@ impl Program {
         let mut command = Command::new(&self.name);
         let shown = command.args(&self.check).stdin(Stdio::null()).output().context("the program cannot be run")?;
         if !shown.status.success() {
-            bail!("the new program would not start: {}", String::from_utf8_lossy(&shown.stderr).trim_end());
+            bail!(
+                "the new program would not start: {}",
+                String::from_utf8_lossy(&shown.stderr).trim_end().replace('\n', "; ")
+            );
         }
         Ok(())
     }
