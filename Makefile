@@ -66,7 +66,7 @@ torture:
 	scripts/redmine
 	scripts/company
 	scripts/redmine-front
-	DAYLIGHT_SLOW_CLIENTS=1000 DAYLIGHT_HANGS=1 cargo test --release --locked --test suite front:: -- --nocapture
+	DAYLIGHT_SLOW_CLIENTS=1000 cargo test --release --locked --test suite front:: -- --nocapture
 	DAYLIGHT_HISTORIES=10000 cargo test --release --locked -p store --lib histories:: -- --nocapture
 	PROPTEST_CASES=10000 cargo test --release --locked -p format --lib gem::upstream -- --nocapture
 	DAYLIGHT_SEQUENCES=10000 cargo test --release --locked --test suite gem_upstream::model -- --nocapture

@@ -160,7 +160,10 @@ fn systemd_finds_nothing_wrong_with_the_units() {
     let (_folder, units) = units();
     let verified = Command::new("systemd-analyze").args(["verify", "--man=no"]).args(&units).output().unwrap();
     let said = String::from_utf8_lossy(&verified.stderr);
-    assert!(verified.status.success() && said.is_empty(), "{said}");
+    // It reads the units of the machine, too, and names their faults.
+    let of_ours: Vec<&str> =
+        said.lines().filter(|line| !line.starts_with("/lib/") && !line.starts_with("/usr/")).collect();
+    assert!(verified.status.success() && of_ours.is_empty(), "{said}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn a_command_that_ends_by_itself_ends_the_front_with_its_exit_code() {
 }
 
 #[test]
-fn a_command_that_does_not_exist_is_told_by_name_before_anything_is_served() {
+fn a_command_that_does_not_exist_is_told_by_name() {
     let data = tempfile::tempdir().unwrap();
     let mut front = program(&["front", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data"]);
     let ended = front.arg(data.path()).args(["--", "no-such-program"]).env("PATH", "/usr/bin").output().unwrap();

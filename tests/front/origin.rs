@@ -1,6 +1,6 @@
 //! A backend that answers with exactly the bytes that a test writes, and records each request as it came.
 
-use crate::world::{TIMEOUT, eventually};
+use crate::world::TIMEOUT;
 use rustix::net::sockopt::set_socket_linger;
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read as _, Write as _};
@@ -22,8 +22,6 @@ pub(super) struct Heard {
     pub(super) headers: Vec<(String, String)>,
     /// The body, without the framing of its chunks.
     pub(super) body: Vec<u8>,
-    /// The number of the connection that it came on.
-    pub(super) connection: usize,
 }
 
 impl Heard {
@@ -110,15 +108,6 @@ impl Origin {
         self.script.heard.lock().unwrap().iter().filter(|heard| heard.target == target).count()
     }
 
-    /// Waits until this number of requests has come.
-    #[track_caller]
-    pub(super) fn await_count(&self, count: usize) {
-        eventually(|| match self.count() {
-            came if came >= count => Ok(()),
-            came => Err(format!("{came} requests reached the backend, not {count}")),
-        });
-    }
-
     /// What came on its connections that was no request.
     pub(super) fn garbled(&self) -> Vec<String> {
         self.script.garbled.lock().unwrap().clone()
@@ -142,7 +131,7 @@ impl Script {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(TIMEOUT * 2))?;
         let mut reader = BufReader::new(stream);
-        let kept = self.answer(number, &mut reader);
+        let kept = self.answer(&mut reader);
         let connection = reader.into_inner();
         match kept {
             Ok(()) => connection.shutdown(Shutdown::Both)?,
@@ -154,9 +143,9 @@ impl Script {
     }
 
     /// Answers the requests of a connection until its end.
-    fn answer(&self, number: usize, reader: &mut BufReader<TcpStream>) -> io::Result<()> {
+    fn answer(&self, reader: &mut BufReader<TcpStream>) -> io::Result<()> {
         loop {
-            match read(reader, number) {
+            match read(reader) {
                 Ok(Some(heard)) => {
                     self.heard.lock().unwrap().push(heard.clone());
                     if !(self.answers)(&heard, reader.get_mut())? {
@@ -176,7 +165,7 @@ impl Script {
 }
 
 /// The next request of a connection, read by the letter: a backend whose reading is more generous is no proof.
-fn read(reader: &mut BufReader<TcpStream>, connection: usize) -> io::Result<Option<Heard>> {
+fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Heard>> {
     let first = line(reader)?;
     if first.is_empty() {
         return Ok(None);
@@ -186,7 +175,7 @@ fn read(reader: &mut BufReader<TcpStream>, connection: usize) -> io::Result<Opti
     if !method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-') || !target.starts_with(['/', '*']) {
         return Err(garbled(&first));
     }
-    let mut heard = Heard { method: method.to_owned(), target: target.to_owned(), connection, ..Heard::default() };
+    let mut heard = Heard { method: method.to_owned(), target: target.to_owned(), ..Heard::default() };
     loop {
         let line = line(reader)?;
         if line.is_empty() {

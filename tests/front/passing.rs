@@ -3,8 +3,10 @@
 use super::origin::{Origin, response};
 use super::program::Front;
 use super::rack::Rack;
+use crate::filled::is_of_applications;
 use sha2::{Digest, Sha256};
 use std::io::Write as _;
+use telemetry::BoundName;
 
 #[test]
 fn an_upload_arrives_whole_at_unicorn_and_at_puma_with_a_length_or_in_chunks() {
@@ -136,4 +138,14 @@ fn a_session_is_kept_by_its_cookie_and_the_times_of_the_application_are_in_the_e
     let event = front.event(&timed);
     assert!(event.to_string().contains("db;dur=12.5"), "{event}");
     assert_eq!(event["class"], "apps", "{event}");
+}
+
+#[test]
+fn a_front_shows_every_bound_of_its_application_and_its_cache() {
+    let front = Front::to(&["http://127.0.0.1:9"]);
+    let figures = front.admin().get("/metrics").expect(200).text().to_owned();
+    for bound in BoundName::ALL.iter().filter(|bound| is_of_applications(**bound)) {
+        assert!(figures.contains(&format!("daylight_bound_info{{bound=\"{}\"", bound.as_str())), "{bound:?}");
+    }
+    assert!(figures.contains("daylight_cache_hits_total{cache=\"app.cache\"} 0"), "{figures}");
 }

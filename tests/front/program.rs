@@ -11,7 +11,7 @@ use tempfile::TempDir;
 pub(super) struct Front {
     server: Option<Server>,
     admin: SocketAddr,
-    pub(super) folder: TempDir,
+    _folder: TempDir,
 }
 
 impl Front {
@@ -46,7 +46,7 @@ impl Front {
         let mut server = Server::spawn_front(&all, variables, &folder.path().join("log")).ready();
         let line = server.await_line("admin page on http://");
         let admin = line.split_once("http://").unwrap().1.parse().unwrap();
-        Self { server: Some(server), admin, folder }
+        Self { server: Some(server), admin, _folder: folder }
     }
 
     /// The address of the first application.

@@ -48,9 +48,12 @@ fn ten_thousand_interleaved_requests_of_two_users_hold_no_byte_of_the_other() {
             .collect();
         reads.into_iter().map(|read| read.join().unwrap()).sum()
     });
-    // The page for everybody came from the cache, so the test has seen it at work.
+    // The page for everybody came from the cache, so the test has seen it at work. Before a response is known, users do not wait.
     let shared = origin.count_of("/shared");
-    assert!(shared <= 2 && hits > REQUESTS / 10, "{shared} requests for the shared page, {hits} hits");
+    assert!(
+        shared <= USERS.len() * CONNECTIONS && hits > REQUESTS / 10,
+        "{shared} requests for the shared page, {hits} hits"
+    );
 }
 
 /// The requests of a connection. Returns how many were answered from the cache.

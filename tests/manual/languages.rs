@@ -17,7 +17,7 @@ pub(super) fn read(stage: &Stage, language: &str, text: &str) -> Result<(), Stri
     let file = stage.home().join(format!(".block.{language}"));
     fs::write(&file, text).unwrap();
     match language {
-        "toml" => toml(stage, &file, text.contains("[[repository]]")),
+        "toml" => toml(stage, &file, text),
         "json" => serde_json::from_str::<serde_json::Value>(text).map(drop).map_err(|error| error.to_string()),
         "ruby" => said(Command::new("ruby").arg("-c").arg(&file)),
         "yaml" => said(Command::new("ruby").args(["-ryaml", "-e", "YAML.load_file(ARGV[0])"]).arg(&file)),
@@ -39,9 +39,13 @@ fn said(command: &mut Command) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(text.into_owned()) }
 }
 
-/// The program knows all settings in it; where there are repositories, a server starts with them.
-fn toml(stage: &Stage, file: &Path, starts: bool) -> Result<(), String> {
-    let verb: &[&str] = if starts { &["serve"] } else { &["config", "show"] };
+/// The program knows all settings in it and accepts its applications; where there are repositories, a server starts with them.
+fn toml(stage: &Stage, file: &Path, text: &str) -> Result<(), String> {
+    let verb: &[&str] = match text {
+        _ if text.contains("[[app]]") => &["front", "--check"],
+        _ if text.contains("[[repository]]") => &["serve"],
+        _ => &["config", "show"],
+    };
     said(
         Command::new(shims::daylight(stage.home()))
             .args(verb)

@@ -71,8 +71,9 @@ impl Fetch {
                 for_clients(&mut passed.headers);
                 report.add(&mut passed.headers);
                 let is_whole = matches!(passed.body, PassedBody::Bytes(_)) && passed.status == StatusCode::OK;
+                let is_file = matches!(passed.body, PassedBody::File(_));
                 let mut reply = passed.into_reply();
-                if unconditional {
+                if unconditional && !is_file {
                     reply.verbatim = false;
                     reply.ranges = if is_whole { Ranges::Bytes } else { Ranges::None };
                 }

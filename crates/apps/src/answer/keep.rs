@@ -4,6 +4,7 @@ use super::fetch::{Fetch, Sent};
 use crate::app::App;
 use crate::cache::flights::{End, Leading};
 use crate::cache::key::Key;
+use crate::cache::rules::asked::Asked;
 use crate::cache::rules::storable::{Storable, Unstorable};
 use crate::cache::rules::update::after_304;
 use crate::cache::rules::validation::head_is_about;
@@ -48,10 +49,13 @@ impl Fetch {
         };
         let judged = judged.and_then(|storable| of_body.map(|()| storable));
         let is_shared = judged.as_ref().is_ok_and(|storable| storable.is_shared(sent.at.answered));
-        // A failure, a response for one user and the answer to a condition tell nothing of the next response.
-        let tells = !(sent.asked.personal || sent.asked.conditional || passed.status.is_server_error());
-        if is_shared || tells {
+        if is_shared || tells_of_others(sent.asked, passed.status) {
             cache.remember(&self.visit.key(), is_shared, sent.at.answered);
+        } else if sent.asked.personal
+            && passed.status.is_success()
+            && judged.as_ref().is_err_and(|why| *why != Unstorable::Authorization)
+        {
+            cache.forget(&self.visit.key());
         }
         if !is_shared {
             self.finish(End::LetGo);
@@ -77,7 +81,8 @@ impl Fetch {
                     if let Some(leading) = &coming.leading {
                         leading.coming();
                     }
-                    spawn_local(async move { coming.store(body.await) });
+                    // A copy of its length: the buffer has grown beyond it.
+                    spawn_local(async move { coming.store(body.await.map(|body| Bytes::copy_from_slice(&body))) });
                 }
             }
         }
@@ -97,12 +102,14 @@ impl Fetch {
         let judged = cache.judge(self.visit.target(), sent.asked, &sent.headers, stored.status, &headers, at);
         let (may_be_stored, is_shared) =
             (judged.is_ok(), judged.as_ref().is_ok_and(|storable| storable.is_shared(at.answered)));
+        // The credentials of this request say nothing against the response that is stored.
+        let is_refused = judged.as_ref().is_err_and(|why| *why != Unstorable::Authorization);
         let storable = judged.unwrap_or_else(|_| Storable::for_one(&headers, at));
         let kept = cache.response(&key, sent.began, stored.status, &headers, stored.body.clone(), storable);
         if !for_all {
             return (kept, false);
         }
-        if !may_be_stored {
+        if is_refused {
             cache.outdate(&key, &HeaderMap::new());
         }
         if is_shared || !sent.asked.personal {
@@ -127,17 +134,33 @@ impl Fetch {
     }
 }
 
+/// Whether a response that cannot be shared tells that the next one of its URL cannot, either. A failure does not, nor does a response for
+/// one user, or one to a request that asks for less than the whole or wants nothing stored.
+fn tells_of_others(asked: &Asked, status: StatusCode) -> bool {
+    const OF_THE_REQUEST: [u16; 7] = [304, 412, 413, 416, 425, 429, 431];
+    let is_odd = asked.personal || asked.conditional || asked.range || asked.directives.no_store;
+    !is_odd && !status.is_server_error() && !OF_THE_REQUEST.contains(&status.as_u16())
+}
+
 impl Coming {
     /// Stores it with its body, if that came whole.
     fn store(self, body: Option<Bytes>) {
         let Self { app, key, sent, began, status, headers, storable, leading } = self;
         let key = key.borrowed();
-        let is_stored = body.is_some_and(|body| {
-            let stored = app.cache.response(&key, began, status, &headers, body, storable);
-            app.cache.put(&key, &sent, stored)
-        });
+        let Some(body) = body else {
+            // It was cut, or is longer than any that is stored.
+            app.cache.remember(&key, false, app.recorder.clock().now());
+            return leading.into_iter().for_each(|leading| leading.end(End::LetGo));
+        };
+        let stored = app.cache.response(&key, began, status, &headers, body, storable);
+        let end = match app.cache.put(&key, &sent, stored.clone()) {
+            true => End::Stored,
+            // It was purged while it came: another request asks for the present one.
+            false if !app.cache.holds(&stored) => End::Left,
+            false => End::LetGo,
+        };
         if let Some(leading) = leading {
-            leading.end(if is_stored { End::Stored } else { End::LetGo });
+            leading.end(end);
         }
     }
 }

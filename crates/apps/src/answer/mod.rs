@@ -23,7 +23,7 @@ use visit::{Look, Visit};
 
 /// How long a request waits for the body of the response to another one. An application that sends its page slowly sends it to each.
 const BODY_WAIT: Duration = Duration::from_secs(10);
-/// How often a request waits for another one.
+/// How often a request waits for a response that is then stored, and not for it.
 const WAITS: usize = 3;
 
 impl App {
@@ -84,7 +84,8 @@ impl App {
             forwarded: Forwarded::UriMiss,
             collapsed: false,
         };
-        for _ in 0..WAITS {
+        let (mut waits, mut flew) = (0, false);
+        while waits < WAITS {
             let now = self.recorder.clock().now();
             let looked = event.time(Op::AppCacheLookup, || fetch.visit.look(&self.cache, &outgoing.headers, now));
             let others = match looked {
@@ -110,11 +111,12 @@ impl App {
                 break;
             }
             let flight = Cache::flight(&fetch.visit.key(), known, &outgoing.headers);
-            let part = if fetch.visit.may_lead(known) {
+            let part = if fetch.visit.may_lead(known) && !outgoing.needs_len {
                 Some(self.cache.flights.join(flight))
             } else {
                 self.cache.flights.follow(&flight)
             };
+            flew |= part.is_some();
             match part {
                 None => break,
                 Some(Part::First(leading)) => {
@@ -124,7 +126,8 @@ impl App {
                 Some(Part::Other(following)) => {
                     let _waiting = self.cache.bound().map(|bound| bound.wait());
                     match event.waited(Op::AppCacheWait, following.end(BODY_WAIT)).await {
-                        End::Stored => fetch.collapsed = true,
+                        End::Stored => (fetch.collapsed, waits) = (true, waits + 1),
+                        // Each time one request fewer waits.
                         End::Left => {}
                         End::LetGo => break,
                         End::Hidden => match fetch.hiding(Trouble::NoAnswer) {
@@ -134,6 +137,13 @@ impl App {
                     }
                 }
             }
+        }
+        // Another flight may have ended, and its response been stored, since the last look.
+        let now = self.recorder.clock().now();
+        let fresh = || fetch.visit.fresh(&self.cache, &outgoing.headers, now);
+        if let Some(stored) = flew.then(fresh).flatten() {
+            fetch.finish(End::Stored);
+            return Ok(visit::hit(&stored, now, true, event));
         }
         fetch.reply(outgoing, event).await
     }

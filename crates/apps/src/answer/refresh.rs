@@ -4,6 +4,7 @@ use super::fetch::{Came, Fetch};
 use super::visit::Visit;
 use crate::app::App;
 use crate::cache::Cache;
+use crate::cache::flights::End;
 use crate::cache::rules::validation::without_conditions;
 use crate::cache::status::Forwarded;
 use crate::cache::stored::Stored;
@@ -21,6 +22,9 @@ impl App {
     pub(super) fn refresh(self: &Arc<Self>, visit: &Visit, stored: &Arc<Stored>, outgoing: &Outgoing) {
         let flight = Cache::flight(&visit.key(), Some(stored), &outgoing.headers);
         let Some(leading) = self.cache.flights.begin(flight) else { return };
+        if visit.fresh(&self.cache, &outgoing.headers, self.recorder.clock().now()).is_some() {
+            return leading.end(End::Stored);
+        }
         let Some(mut outgoing) = outgoing.again() else { return };
         without_conditions(&mut outgoing.headers);
         outgoing.method = Method::GET;

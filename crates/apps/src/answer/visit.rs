@@ -102,6 +102,14 @@ impl Visit {
         looked
     }
 
+    /// The fresh response, after [`Visit::look`] found none and counted that.
+    pub(super) fn fresh(&self, cache: &Cache, headers: &HeaderMap, now: Millis) -> Option<Arc<Stored>> {
+        let Found::Response(stored) = cache.find(&self.key(), headers) else { return None };
+        let directives = &self.asked.directives;
+        let is_fresh = stored.terms.use_for(&stored.freshness, directives, now) == Use::Fresh;
+        (is_fresh && !directives.no_store).then_some(stored)
+    }
+
     /// The trouble that a stale response hides for this request, if it was met not long ago.
     fn hides(&self, stored: &Stored, now: Millis) -> Option<Hidden> {
         let asked = &self.asked.directives;

@@ -159,6 +159,11 @@ impl Cache {
         self.sharing.add(self.hasher.hash_one(key), is_shared, now);
     }
 
+    /// A user got a response that is for this user alone: others of the URL do not wait for the next one.
+    pub(crate) fn forget(&self, key: &KeyRef<'_>) {
+        self.sharing.forget(self.hasher.hash_one(key));
+    }
+
     /// Outdates the responses of a URL, and of the URLs that the answer to a change names.
     pub(crate) fn outdate(&self, key: &KeyRef<'_>, answer: &HeaderMap) {
         let others = invalidation::others(answer, key.host(), key.target());

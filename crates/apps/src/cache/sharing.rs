@@ -28,6 +28,16 @@ impl Sharing {
         place(places, hash).store(hash & HASH | all | seconds(now), Relaxed);
     }
 
+    /// Forgets a URL.
+    pub(crate) fn forget(&self, hash: u64) {
+        let Some(places) = self.0.get() else { return };
+        let there = place(places, hash).load(Relaxed);
+        if there & HASH == hash & HASH {
+            // One that another thread has just written stays.
+            let _ = place(places, hash).compare_exchange(there, 0, Relaxed, Relaxed);
+        }
+    }
+
     /// Whether the last response of a URL was for all. `None`: it is not known.
     pub(crate) fn get(&self, hash: u64, now: Millis) -> Option<bool> {
         let there = place(self.0.get()?, hash).load(Relaxed);
@@ -58,6 +68,10 @@ mod tests {
         sharing.add(hash, false, at(0));
         assert_eq!([0, 119, 120].map(|after| sharing.get(hash, at(after))), [Some(false), Some(false), None]);
         assert_eq!(sharing.get(hash ^ 1 << 60, at(0)), None);
+        sharing.forget(hash ^ 1 << 60);
+        assert_eq!(sharing.get(hash, at(0)), Some(false));
+        sharing.forget(hash);
+        assert_eq!(sharing.get(hash, at(0)), None);
         sharing.add(hash, true, at(0));
         assert_eq!([0, 3599, 3600].map(|after| sharing.get(hash, at(after))), [Some(true), Some(true), None]);
     }

@@ -128,6 +128,8 @@ impl Store {
     /// Stores a response to a request with these headers, in place of the one that answered such requests. Returns whether it is stored:
     /// not if it is too heavy, if it was purged while it came, or if a later one is there.
     pub(crate) fn put(&self, key: &KeyRef<'_>, request: &dyn Fields, stored: Arc<Stored>, purges: &Purges) -> bool {
+        // Freed after the turn.
+        let mut gone = Vec::new();
         let _turn = lock(&self.turn);
         let owned = key.key();
         let mut weight = owned.weight() as u64 + size_of::<Variants>() as u64 + stored.weight;
@@ -146,7 +148,7 @@ impl Store {
                 list.push(other.clone());
             }
         }
-        let (hash, variants, mut gone) = (self.hasher.hash_one(key), Arc::new(Variants { list, weight }), Vec::new());
+        let (hash, variants) = (self.hasher.hash_one(key), Arc::new(Variants { list, weight }));
         self.cache.insert_with_lifecycle(owned, variants.clone(), &mut gone);
         self.bound.cache().store(hash, &variants, &gone, |key| self.hasher.hash_one(key));
         self.observe();

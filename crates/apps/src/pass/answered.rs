@@ -4,6 +4,7 @@ use super::error::PassError;
 use super::outgoing::Outgoing;
 use super::{request_head, response_head};
 use crate::backends::Lease;
+use crate::cache::rules::update::for_clients;
 use crate::lanes::LaneSlot;
 use bytes::Bytes;
 use client::OnInterim;
@@ -91,6 +92,7 @@ fn on_interim(outgoing: &Outgoing) -> Option<OnInterim> {
                 let mut headers = headers.clone();
                 request_head::remove_connection(&mut headers);
                 headers.remove(header::CONTENT_LENGTH);
+                for_clients(&mut headers);
                 interim.send(status, headers);
             }
         })

@@ -122,6 +122,9 @@ impl App {
 fn file_sent(mut answered: Answered, file: SentFile) -> Passed {
     let (status, mut headers) = (answered.status, std::mem::take(&mut answered.headers));
     answered.finish();
+    // The whole file is sent, of which the front cuts the range that the client asked for.
+    let status = if status == StatusCode::PARTIAL_CONTENT { StatusCode::OK } else { status };
+    headers.remove(header::CONTENT_RANGE);
     headers.remove(header::CONTENT_LENGTH);
     headers.remove(header::TRAILER);
     if let Some(modified) = file.last_modified() {

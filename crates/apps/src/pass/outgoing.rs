@@ -32,7 +32,7 @@ pub(crate) struct Outgoing {
     /// The client wishes to change the protocol.
     pub(super) upgrades: bool,
     /// The client cannot tell a part of a body of unknown length from the whole: HTTP/1.0.
-    pub(super) needs_len: bool,
+    pub(crate) needs_len: bool,
 }
 
 impl Outgoing {

@@ -316,3 +316,28 @@ fn the_preset_of_rails_stores_assets_without_a_lifetime_and_changes_no_header() 
         );
     }
 }
+
+#[test]
+fn a_response_that_came_whole_before_its_reply_is_stored_with_all_of_its_bytes_or_not_at_all() {
+    let (long, short) = (pattern(70_000), b"short".to_vec());
+    for (body, protocol, trailers) in
+        [(&long, "1.0", ""), (&short, "1.0", "x-sum: 1\r\n"), (&short, "1.1", "x-sum: 1\r\n")]
+    {
+        let reply = [
+            format!("HTTP/1.1 200 OK\r\n{FRESH}trailer: x-sum\r\ntransfer-encoding: chunked\r\n\r\n").into_bytes(),
+            format!("{:x}\r\n", body.len()).into_bytes(),
+            body.clone(),
+            format!("\r\n0\r\n{trailers}\r\n").into_bytes(),
+        ]
+        .concat();
+        let origin = Origin::replying(move |_| reply.clone());
+        let apps = cached(&origin);
+        let mut first = apps.client();
+        first.send(format!("GET / HTTP/{protocol}\r\nHost: a\r\nConnection: close\r\n\r\n"));
+        first.rest();
+        for _ in 0..2 {
+            let answer = apps.client().ask("GET / HTTP/1.1\r\nHost: a\r\nTE: gzip\r\n\r\n");
+            assert!(answer.body == *body, "{protocol} {trailers}: {} bytes", answer.body.len());
+        }
+    }
+}

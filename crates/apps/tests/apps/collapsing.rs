@@ -274,3 +274,45 @@ fn a_client_that_goes_away_within_the_body_takes_no_other_with_it() {
     gate.open();
     assert!(others.iter_mut().all(|other| other.answer().body == pattern(200_000)));
 }
+
+#[test]
+fn requests_that_want_nothing_stored_or_a_part_take_no_page_from_the_others() {
+    for line in ["Cache-Control: no-store\r\n", "Range: bytes=0-0\r\n"] {
+        let gate = Gate::default();
+        let origin = gated(&gate, "cache-control: max-age=60\r\n");
+        let apps = running(&origin);
+        gate.open();
+        assert_eq!(answers(&mut ask(&apps, 1, line)).len(), 1);
+        gate.close();
+        let mut clients = ask(&apps, 10, "");
+        waiting(&apps, 9);
+        gate.open();
+        assert_eq!(answers(&mut clients), ["body"; 10]);
+        assert_eq!(origin.received().len(), 2, "{line}");
+    }
+}
+
+#[test]
+fn a_page_that_users_got_for_themselves_after_a_purge_keeps_no_user_waiting_again() {
+    let gate = Gate::default();
+    let origin = {
+        let gate = gate.clone();
+        Origin::replying(move |request| match request.header("cookie") {
+            Some(_) => {
+                gate.wait();
+                with("cache-control: private\r\nvary: cookie\r\n", "mine")
+            }
+            None => with("cache-control: max-age=60\r\nvary: cookie\r\n", "ours"),
+        })
+    };
+    let apps = running(&origin);
+    assert_eq!(answers(&mut ask(&apps, 1, "")), ["ours"]);
+    assert_eq!(apps.apps.purge("shop", &["/".to_owned()], &[]), Some(1));
+    gate.open();
+    assert_eq!(answers(&mut ask(&apps, 1, "Cookie: a=b\r\n")), ["mine"]);
+    gate.close();
+    let mut users = ask(&apps, 10, "Cookie: a=b\r\n");
+    until(|| origin.received().len() == 12);
+    gate.open();
+    assert!(answers(&mut users).iter().all(|text| text == "mine"));
+}

@@ -21,6 +21,7 @@ pub(crate) struct RunningTunnel {
 impl RunningTunnel {
     pub(crate) fn begin(open: OpenTunnel, socket: Socket, state: Rc<ConnectionState>) -> Self {
         let OpenTunnel { tunnel, delivery } = open;
+        socket.keep_alive();
         let client = Client { socket, delivery: delivery.clone(), blocked: false };
         Self { work: tunnel.run(Box::new(client)), delivery, state }
     }

@@ -30,6 +30,11 @@ impl Socket {
         Self { transport, state, ahead, again: 0, ends: LineEnds::default() }
     }
 
+    /// Has the kernel ask a silent client whether it is there: a tunnel has no limit of idle time.
+    pub(crate) fn keep_alive(&self) {
+        self.transport.keep_alive();
+    }
+
     /// Takes back bytes that were read. They are read again before all others.
     pub(crate) fn take_back(&mut self, bytes: &[u8]) {
         self.ahead.splice(..0, bytes.iter().copied());

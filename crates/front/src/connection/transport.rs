@@ -3,7 +3,7 @@
 use crate::body::sendfile::FilePart;
 use crate::request::SocketEnds;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
-use socket2::SockRef;
+use socket2::{SockRef, TcpKeepalive};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -149,6 +149,18 @@ impl Transport {
         let _ = match self {
             Transport::Plain(tcp) => SockRef::from(tcp).set_linger(Some(Duration::ZERO)),
             Transport::Tls(_) => Ok(()),
+        };
+    }
+
+    /// Has the kernel look for a peer that has vanished, which then ends the connection. If this fails, only time is lost.
+    pub(super) fn keep_alive(&self) {
+        let often = TcpKeepalive::new()
+            .with_time(Duration::from_secs(60))
+            .with_interval(Duration::from_secs(15))
+            .with_retries(4);
+        let _ = match self {
+            Transport::Plain(tcp) => SockRef::from(tcp).set_tcp_keepalive(&often),
+            Transport::Tls(tls) => SockRef::from(tls.borrow().get_ref().0).set_tcp_keepalive(&often),
         };
     }
 

@@ -41,9 +41,16 @@ pub(crate) fn joined(fields: &dyn Fields, name: &str) -> Option<Vec<u8>> {
     all
 }
 
-/// The elements of a list that is separated by commas, without the white space around them. Commas within quotes separate nothing.
-/// `None`: a quoted string does not end.
+/// The elements of a list that is separated by commas, as [`parts`] gives them, without empty ones.
 pub(crate) fn elements(list: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut all = parts(list)?;
+    all.retain(|element| !element.is_empty());
+    Some(all)
+}
+
+/// The parts of a list between its commas, without the white space around them. Commas within quotes separate nothing. `None`: a quoted
+/// string does not end.
+pub(crate) fn parts(list: &[u8]) -> Option<Vec<&[u8]>> {
     let (mut all, mut begin, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
     for (at, byte) in list.iter().enumerate() {
         match byte {
@@ -58,7 +65,6 @@ pub(crate) fn elements(list: &[u8]) -> Option<Vec<&[u8]>> {
         }
     }
     all.push(list[begin..].trim_ascii());
-    all.retain(|element| !element.is_empty());
     (!quoted).then_some(all)
 }
 

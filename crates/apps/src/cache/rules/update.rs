@@ -18,7 +18,7 @@ pub(crate) fn for_clients(headers: &mut HeaderMap) {
 /// The headers that are stored: without the ones that the directives exclude, the ones that differ in each reply. They are copies: the
 /// values of a response share the whole buffer of its connection.
 pub(crate) fn for_storage(headers: &HeaderMap, directives: &Directives) -> HeaderMap {
-    const OF_A_REPLY: [HeaderName; 3] = [header::AGE, header::SET_COOKIE, header::CONTENT_LENGTH];
+    const OF_A_REPLY: [HeaderName; 4] = [header::AGE, header::SET_COOKIE, header::CONTENT_LENGTH, header::TRAILER];
     let is_kept = |name: &HeaderName| !OF_A_REPLY.contains(name) && !directives.unstored.contains(name);
     let kept = || headers.iter().filter(|(name, _)| is_kept(name));
     let all: Vec<u8> = kept().flat_map(|(_, value)| value.as_bytes()).copied().collect();

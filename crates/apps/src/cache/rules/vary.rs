@@ -1,9 +1,10 @@
 //! `Vary` (RFC 9111, 4.1): the request headers that select a response, as the request had them for which it was made.
 //!
 //! Values are compared as lists: white space around commas and the lines of a list do not matter, and neither does the order in
-//! `Accept-*`. Values that are no lists, such as cookies, are compared byte by byte.
+//! `Accept-Encoding`. An application may read a value otherwise, so nothing else is left out: `a,` and `a` differ. Values that are no
+//! lists, such as cookies, are compared byte by byte.
 
-use super::fields::{Fields, elements, joined};
+use super::fields::{Fields, elements, joined, parts};
 use http::{HeaderMap, HeaderName, header};
 
 /// A response with more names is not stored.
@@ -13,10 +14,12 @@ const MOST_NAMES: usize = 16;
 const IN_THE_KEY: [&str; 3] = ["host", "x-forwarded-host", "x-forwarded-proto"];
 /// Names that do not reach the application as the client sent them.
 const NOT_AS_SENT: [&str; 5] = ["forwarded", "x-forwarded-for", "x-real-ip", "x-request-start", "connection"];
-/// Names whose values have no order, and no case.
+/// Names whose values have no case and no white space.
 const PREFERENCES: [&str; 4] = ["accept", "accept-charset", "accept-encoding", "accept-language"];
+/// Of these, names whose values have no order: applications take the first of equal languages and types.
+const UNORDERED: [&str; 2] = ["accept-charset", "accept-encoding"];
 /// Names whose values are no lists.
-const EXACT: [&str; 3] = ["cookie", "authorization", "user-agent"];
+const EXACT: [&str; 5] = ["authorization", "cookie", "origin", "referer", "user-agent"];
 
 /// The request headers that select a response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub(crate) struct Vary(Box<[Selecting]>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Selecting {
     name: HeaderName,
-    /// The value, if it was one line: most requests have the same one.
+    /// The lines as they were sent: most requests have the same one.
     sent: Option<Box<[u8]>>,
     normal: Option<Box<[u8]>>,
 }
@@ -45,7 +48,7 @@ impl Vary {
         }
         let selecting = |name: HeaderName| {
             let normal = normal(request, &name).map(Vec::into_boxed_slice);
-            Selecting { sent: joined(request, name.as_str()).map(Vec::into_boxed_slice), normal, name }
+            Selecting { sent: lines(request, &name).map(Vec::into_boxed_slice), normal, name }
         };
         (names.len() <= MOST_NAMES).then(|| Self(names.into_iter().map(selecting).collect()))
     }
@@ -98,22 +101,38 @@ fn is(names: &[&str], name: &HeaderName) -> bool {
     names.contains(&name.as_str())
 }
 
+/// All lines of a header, with a byte between them that no value has.
+fn lines(request: &dyn Fields, name: &HeaderName) -> Option<Vec<u8>> {
+    let mut all: Option<Vec<u8>> = None;
+    request.each(name.as_str(), &mut |value| match &mut all {
+        None => all = Some(value.to_vec()),
+        Some(all) => {
+            all.push(b'\n');
+            all.extend_from_slice(value);
+        }
+    });
+    all
+}
+
 /// The value of a header such that two values that mean the same are the same bytes.
 fn normal(request: &dyn Fields, name: &HeaderName) -> Option<Vec<u8>> {
-    let mut value = joined(request, name.as_str())?;
     if is(&EXACT, name) {
-        return Some(value);
+        return lines(request, name);
     }
+    let mut value = joined(request, name.as_str())?;
     if is(&PREFERENCES, name) {
         value.make_ascii_lowercase();
     }
-    let Some(mut list) = elements(&value).map(|list| list.into_iter().map(<[u8]>::to_vec).collect::<Vec<_>>()) else {
+    let Some(mut list) = parts(&value).map(|list| list.into_iter().map(<[u8]>::to_vec).collect::<Vec<_>>()) else {
         return Some(value);
     };
     if is(&PREFERENCES, name) {
         for element in &mut list {
             element.retain(|byte| !byte.is_ascii_whitespace());
         }
+    }
+    if is(&UNORDERED, name) {
+        list.retain(|element| !element.is_empty());
         list.sort_unstable();
         list.dedup();
     }
@@ -147,7 +166,7 @@ mod tests {
         for (vary, one, other) in [
             ("Foo", &[("foo", "1, 2")][..], &[("foo", "1"), ("foo", "2")][..]),
             ("foo", &[("foo", "1,2")], &[("foo", " 1, 2 ")]),
-            ("accept-language", &[("accept-language", "en, de")], &[("accept-language", "De ,  eN")]),
+            ("accept-language", &[("accept-language", "en, de")], &[("accept-language", "En ,  dE")]),
             ("Accept-Encoding", &[("accept-encoding", "gzip;q=1, br")], &[("accept-encoding", "br, gzip; q=1")]),
             ("foo, bar", &[("foo", "1")], &[("foo", "1"), ("other", "2")]),
             ("x-forwarded-proto, host", &[("host", "a")], &[("host", "b")]),
@@ -167,6 +186,11 @@ mod tests {
             ("foo", &[("foo", "1, 2")], &[("foo", "2, 1")]),
             ("foo, bar", &[("foo", "1"), ("bar", "2")], &[("foo", "2"), ("bar", "1")]),
             ("cookie", &[("cookie", "a=1, 2")], &[("cookie", "a=1,2")]),
+            ("cookie", &[("cookie", "a=1"), ("cookie", "b=2")], &[("cookie", "a=1, b=2")]),
+            ("foo", &[("foo", "a,")], &[("foo", "a")]),
+            ("foo", &[("foo", ",")], &[("foo", "")]),
+            ("origin", &[("origin", "https://a ,")], &[("origin", "https://a")]),
+            ("accept", &[("accept", "text/html, text/plain")], &[("accept", "text/plain, text/html")]),
             ("accept-encoding", &[("accept-encoding", "gzip;q=0")], &[("accept-encoding", "gzip")]),
         ] {
             assert!(!match_each_other(vary, one, other), "{vary} {one:?} {other:?}");

@@ -17,9 +17,17 @@ pub(super) struct Copy {
 }
 
 impl Queue {
-    /// A copy of all bytes that come from now on, up to `limit`. While it is made, they wait in memory for the client.
+    /// A copy of the whole body, up to `limit`, to be begun before its reader begins. There is none where bytes are in files already.
     pub(crate) fn copy(&self, limit: usize) -> Copying {
-        self.0.borrow_mut().copy = Some(Copy { bytes: BytesMut::new(), limit });
+        let mut state = self.0.borrow_mut();
+        let is_here = state.files.is_empty() && state.memory_bytes <= limit && !matches!(state.end, Some(Err(_)));
+        let copy = is_here.then(|| {
+            let mut bytes = BytesMut::with_capacity(state.memory_bytes);
+            state.memory.iter().for_each(|piece| bytes.extend_from_slice(piece));
+            Copy { bytes, limit }
+        });
+        state.copy = copy;
+        drop(state);
         Copying(self.0.clone())
     }
 

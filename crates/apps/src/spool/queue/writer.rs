@@ -73,7 +73,7 @@ impl Queue {
     /// Puts the bytes into memory, if there is room and none wait in files.
     fn to_memory(&self, bytes: &mut Bytes) -> bool {
         let mut state = self.0.borrow_mut();
-        let fits = state.memory_bytes == 0 || state.memory_bytes + bytes.len() <= MEMORY || state.copy.is_some();
+        let fits = state.memory_bytes == 0 || state.memory_bytes + bytes.len() <= MEMORY;
         if state.in_files() || !fits {
             return false;
         }
