@@ -117,14 +117,7 @@ impl Server {
         println!("command: nginx {}\n{configuration}", arguments.join(" "));
         let child = Command::new(program("nginx")).args(arguments).spawn().context("starting nginx")?;
         let (address, framed) = (format!("127.0.0.1:{port}"), format!("127.0.0.1:{framed}"));
-        let server = Self { child, name: "nginx", address, framed };
-        for _ in 0..200 {
-            if std::net::TcpStream::connect(&server.address).is_ok() {
-                return Ok(server);
-            }
-            std::thread::sleep(Duration::from_millis(25));
-        }
-        bail!("nginx did not start: {}", fs::read_to_string(folder.join("nginx.log"))?)
+        Self { child, name: "nginx", address, framed }.when_it_listens(&folder.join("nginx.log"))
     }
 
     /// A peer that is already running, on this port.
@@ -138,14 +131,18 @@ impl Server {
         let log = folder.join(format!("{name}.log"));
         let output = fs::File::create(&log)?;
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
-        let server = Self::beside(command.spawn().with_context(|| format!("starting {name}"))?, name, port);
+        Self::beside(command.spawn().with_context(|| format!("starting {name}"))?, name, port).when_it_listens(&log)
+    }
+
+    /// Waits until a peer listens. Its log tells why it does not.
+    fn when_it_listens(self, log: &Path) -> Result<Self> {
         for _ in 0..400 {
-            if std::net::TcpStream::connect(&server.address).is_ok() {
-                return Ok(server);
+            if std::net::TcpStream::connect(&self.address).is_ok() {
+                return Ok(self);
             }
             std::thread::sleep(Duration::from_millis(25));
         }
-        bail!("{name} did not start: {}", fs::read_to_string(log)?)
+        bail!("{} did not start: {}", self.name, fs::read_to_string(log)?)
     }
 
     /// Processor time so far, in seconds: user and system, of all threads and workers.

@@ -73,17 +73,17 @@ impl Fetch {
                 leading: self.leading.take(),
             };
             match &passed.body {
-                PassedBody::Bytes(body) => {
-                    coming.store(Some(Bytes::copy_from_slice(body)));
-                }
-                _ => {
-                    let body = passed.copy(self.app.cache.largest());
+                PassedBody::Bytes(body) => coming.store(Some(Bytes::copy_from_slice(body))),
+                PassedBody::Spooled(body) => {
+                    let body = body.copy(self.app.cache.largest());
                     if let Some(leading) = &coming.leading {
                         leading.coming();
                     }
                     // A copy of its length: the buffer has grown beyond it.
                     spawn_local(async move { coming.store(body.await.map(|body| Bytes::copy_from_slice(&body))) });
                 }
+                // Judged above: they have no body that could be stored.
+                PassedBody::Endless(_) | PassedBody::Tunnel(_) | PassedBody::File(_) => {}
             }
         }
         report

@@ -50,14 +50,13 @@ impl Visit {
         let (cache, headers) = (&app.cache, &request.headers);
         let asked = Asked::of(&request.method, headers, !request.upload.is_none())?;
         let is_direct = app.proxies.forwarded_url(request.peer, headers).is_none();
-        if !is_direct || asked.directives.no_store || headers.contains_key(UPGRADE) {
+        if !is_direct || headers.contains_key(UPGRADE) {
             return None;
         }
         let target = request.target()?;
         let key = KeyRef::new(request.tls, request.host()?, target.as_str())?;
-        let Found::Response(stored) = cache.find(&key, headers) else { return None };
-        let is_fresh = stored.terms.use_for(&stored.freshness, &asked.directives, now) == Use::Fresh;
-        cache.bound().filter(|_| is_fresh)?.cache().hit();
+        let stored = cache.fresh(&key, headers, &asked.directives, now)?;
+        cache.bound()?.cache().hit();
         Some(stored)
     }
 
@@ -104,10 +103,7 @@ impl Visit {
 
     /// The fresh response, after [`Visit::look`] found none and counted that.
     pub(super) fn fresh(&self, cache: &Cache, headers: &HeaderMap, now: Millis) -> Option<Arc<Stored>> {
-        let Found::Response(stored) = cache.find(&self.key(), headers) else { return None };
-        let directives = &self.asked.directives;
-        let is_fresh = stored.terms.use_for(&stored.freshness, directives, now) == Use::Fresh;
-        (is_fresh && !directives.no_store).then_some(stored)
+        cache.fresh(&self.key(), headers, &self.asked.directives, now)
     }
 
     /// The trouble that a stale response hides for this request, if it was met not long ago.

@@ -100,6 +100,18 @@ impl Cache {
         self.store.as_ref().map_or(Found::Nothing(Miss::Absent), |store| store.find(key, request, &self.purges))
     }
 
+    /// The fresh response to a request with these headers, if the request may be answered with it. The lookup is not counted.
+    pub(crate) fn fresh(
+        &self,
+        key: &KeyRef<'_>,
+        request: &HeaderMap,
+        asked: &Directives,
+        now: Millis,
+    ) -> Option<Arc<Stored>> {
+        let Found::Response(stored) = self.find(key, request) else { return None };
+        (!asked.no_store && stored.terms.use_for(&stored.freshness, asked, now) == Use::Fresh).then_some(stored)
+    }
+
     /// The number for the stamp of a response whose request is sent after this call.
     pub(crate) fn begin(&self) -> u64 {
         self.purges.begin()

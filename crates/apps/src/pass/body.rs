@@ -140,8 +140,9 @@ impl SpooledBody {
         Stream::new(reader, self.len)
     }
 
-    /// A copy of the whole body, up to `limit`. Its first poll starts the task, unless the client's stream did.
-    pub(super) fn copy(&self, limit: usize) -> impl Future<Output = Option<Bytes>> + use<> {
+    /// The whole body, once it has come completely; `None`: it was cut, or is longer than `limit` bytes. To be called before the reply is made.
+    /// Its first poll starts the task, unless the client's stream did; nobody else reads the body then.
+    pub(crate) fn copy(&self, limit: usize) -> impl Future<Output = Option<Bytes>> + use<> {
         let fits = self.len.is_none_or(|len| len <= limit as u64);
         let copy = fits.then(|| CopiedBody { copying: self.queue.copy(limit), receiver: self.receiver.clone() });
         async move {

@@ -58,20 +58,4 @@ impl Passed {
         };
         reply
     }
-
-    /// The whole body once it has come completely; `None`: it was cut, it is longer than `limit` bytes, or it is none that can be kept. To be
-    /// called before [`Passed::into_reply`]. Where that is not called before the first poll, nobody else reads the body.
-    pub(crate) fn copy(&mut self, limit: usize) -> impl Future<Output = Option<Bytes>> + use<> {
-        let (bytes, copy) = match &self.body {
-            PassedBody::Bytes(bytes) => (Some(bytes.clone()).filter(|bytes| bytes.len() <= limit), None),
-            PassedBody::Spooled(body) => (None, Some(body.copy(limit))),
-            PassedBody::Endless(_) | PassedBody::Tunnel(_) | PassedBody::File(_) => (None, None),
-        };
-        async move {
-            match copy {
-                Some(copy) => copy.await,
-                None => bytes,
-            }
-        }
-    }
 }

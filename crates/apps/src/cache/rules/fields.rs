@@ -30,11 +30,16 @@ pub(crate) fn has(fields: &dyn Fields, name: &str) -> bool {
 
 /// All values of a header, joined by commas as RFC 9110, 5.3 allows for lists.
 pub(crate) fn joined(fields: &dyn Fields, name: &str) -> Option<Vec<u8>> {
+    joined_by(b", ", fields, name)
+}
+
+/// All values of a header, with `between` between them.
+pub(crate) fn joined_by(between: &[u8], fields: &dyn Fields, name: &str) -> Option<Vec<u8>> {
     let mut all: Option<Vec<u8>> = None;
     fields.each(name, &mut |value| match &mut all {
         None => all = Some(value.to_vec()),
         Some(all) => {
-            all.extend_from_slice(b", ");
+            all.extend_from_slice(between);
             all.extend_from_slice(value);
         }
     });

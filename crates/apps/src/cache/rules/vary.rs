@@ -4,7 +4,7 @@
 //! `Accept-Encoding`. An application may read a value otherwise, so nothing else is left out: `a,` and `a` differ. Values that are no
 //! lists, such as cookies, are compared byte by byte.
 
-use super::fields::{Fields, elements, joined, parts};
+use super::fields::{Fields, elements, joined, joined_by, parts};
 use http::{HeaderMap, HeaderName, header};
 
 /// A response with more names is not stored.
@@ -103,15 +103,7 @@ fn is(names: &[&str], name: &HeaderName) -> bool {
 
 /// All lines of a header, with a byte between them that no value has.
 fn lines(request: &dyn Fields, name: &HeaderName) -> Option<Vec<u8>> {
-    let mut all: Option<Vec<u8>> = None;
-    request.each(name.as_str(), &mut |value| match &mut all {
-        None => all = Some(value.to_vec()),
-        Some(all) => {
-            all.push(b'\n');
-            all.extend_from_slice(value);
-        }
-    });
-    all
+    joined_by(b"\n", request, name.as_str())
 }
 
 /// The value of a header such that two values that mean the same are the same bytes.
