@@ -140,9 +140,9 @@ impl OutgoingBody {
         &self.delivery
     }
 
-    /// Whether it is in memory, in one piece.
-    pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.source, BodySource::Whole(_) | BodySource::Bare(_))
+    /// Whether [`OutgoingBody::whole`] has it.
+    pub(crate) fn is_at_once(&self) -> bool {
+        matches!(self.source, BodySource::Whole(_) | BodySource::Bare(_) | BodySource::Part(..))
     }
 
     /// All of it, if it is available at once: bytes in memory, or a file that the kernel sends.

@@ -59,6 +59,11 @@ impl Interims {
         self.current.borrow_mut().take()
     }
 
+    /// HTTP/1: whether one waits to be written.
+    pub(crate) fn wait(&self) -> bool {
+        self.current.borrow().as_ref().is_some_and(|queue| queue.has_some())
+    }
+
     /// HTTP/1: has `write` write what waits, and returns its first result that is not a number of bytes. `begun`: only the rest of a
     /// response that was begun.
     pub(crate) fn write<E>(&self, begun: bool, mut write: impl FnMut(&[u8]) -> Result<usize, E>) -> Result<(), E> {

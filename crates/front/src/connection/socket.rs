@@ -48,10 +48,26 @@ impl Socket {
         (self.again == 0 && !has_lone_lf(&self.ahead)).then_some(&*self.ahead)
     }
 
-    /// The waiting bytes were a request, which is now handled.
-    pub(crate) fn consume(&mut self) {
-        self.ahead.clear();
+    /// The first `len` of the waiting bytes were a request, which is now answered.
+    pub(crate) fn consume(&mut self, len: usize) {
+        if len < self.ahead.len() {
+            self.ahead.drain(..len);
+        } else {
+            self.ahead.clear();
+        }
         self.ahead.shrink_to(KEPT);
+    }
+
+    /// Whether the client is there, while its request of `len` bytes waits for an answer. Bytes behind the request are kept, and then no
+    /// more are read.
+    pub(crate) fn poll_connected(&mut self, cx: &mut Context<'_>, len: usize) -> bool {
+        if self.ahead.len() > len {
+            return true;
+        }
+        match self.poll_more(cx) {
+            Poll::Ready(read) => read > 0,
+            Poll::Pending => true,
+        }
     }
 
     /// Waits for bytes from the client, and keeps them. `false`: none will come.
@@ -59,10 +75,15 @@ impl Socket {
         if !self.ahead.is_empty() {
             return Poll::Ready(true);
         }
+        self.poll_more(cx).map(|read| read > 0)
+    }
+
+    /// One read, whose bytes are kept. Returns its length; 0 if no more will come.
+    fn poll_more(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
         SCRATCH.with_borrow_mut(|scratch| {
             let read = ready!(self.transport.poll_read(cx, scratch)).unwrap_or(0);
             self.ahead.extend_from_slice(&scratch[..read]);
-            Poll::Ready(read > 0)
+            Poll::Ready(read)
         })
     }
 

@@ -31,7 +31,27 @@ use telemetry::{Class, Layer, Millis, Op, Tick};
 /// An exchange that has begun. hyper is given the same bytes, and continues with it instead of beginning another.
 pub(crate) type BegunExchange = Pin<Box<dyn Future<Output = Response<OutgoingBody>>>>;
 
-/// Answers the requests that can be answered at once.
+/// What becomes of the bytes that were read.
+pub(crate) enum Answer {
+    /// The reply to them.
+    Reply(FastReply),
+    /// They are a request whose handler waits.
+    Working(WaitingExchange),
+    /// The client has disconnected.
+    Gone,
+    /// hyper reads them.
+    Hyper,
+}
+
+/// A plain request whose handler waits. Its bytes stay with the socket: hyper is given them if it has to write the reply.
+pub(crate) struct WaitingExchange {
+    exchange: BegunExchange,
+    /// How many bytes it has.
+    len: usize,
+    get: bool,
+}
+
+/// Answers the requests that need nothing of hyper.
 pub(crate) struct FastPath {
     connection: Rc<ConnectionContext>,
     /// The exchange that hyper continues with.
@@ -48,15 +68,57 @@ impl FastPath {
         self.connection.state.clone()
     }
 
-    /// The reply to the bytes that were read, if they are exactly one plain request and the reply is available at
-    /// once.
-    pub(crate) fn answer(&self, socket: &mut Socket, cx: &mut Context<'_>) -> Option<FastReply> {
+    /// Answers the bytes that were read, if they are exactly one plain request.
+    pub(crate) fn answer(&self, socket: &mut Socket, cx: &mut Context<'_>) -> Answer {
         let mut lines = plain_request::lines();
-        let plain = PlainRequest::read(socket.waiting()?, &mut lines, &self.connection.limits)?;
+        let Some(bytes) = socket.waiting() else { return Answer::Hyper };
+        let len = bytes.len();
+        let Some(plain) = PlainRequest::read(bytes, &mut lines, &self.connection.limits) else { return Answer::Hyper };
         let mut search = PageSearch::All;
-        let leaving = self.page(&plain, &mut search).or_else(|| self.exchange(&plain, search, cx))?;
-        socket.consume();
-        Some(leaving)
+        if let Some(reply) = self.page(&plain, &mut search) {
+            socket.consume(len);
+            return Answer::Reply(reply);
+        }
+        let get = plain.method == Method::GET;
+        let Some(exchange) = self.begin(&plain, search) else { return Answer::Hyper };
+        let mut waiting = WaitingExchange { exchange, len, get };
+        match self.poll(&mut waiting, socket, cx) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => Answer::Working(waiting),
+        }
+    }
+
+    /// Continues with a request whose handler waits; never ready with [`Answer::Working`]. hyper gets the exchange if the reply comes in
+    /// parts, or has something that only hyper writes.
+    pub(crate) fn poll(
+        &self,
+        waiting: &mut WaitingExchange,
+        socket: &mut Socket,
+        cx: &mut Context<'_>,
+    ) -> Poll<Answer> {
+        let Poll::Ready(response) = waiting.exchange.as_mut().poll(cx) else {
+            if self.connection.state.interims.wait() {
+                let exchange = std::mem::replace(&mut waiting.exchange, Box::pin(std::future::pending()));
+                self.begun.set(Some(exchange));
+                return Poll::Ready(Answer::Hyper);
+            }
+            let is_there = socket.poll_connected(cx, waiting.len);
+            return if is_there { Poll::Pending } else { Poll::Ready(Answer::Gone) };
+        };
+        let ends = response.headers().contains_key(header::CONNECTION);
+        // Only hyper writes a reason phrase.
+        if ends || !response.extensions().is_empty() || !response.body().is_at_once() {
+            self.begun.set(Some(Box::pin(std::future::ready(response))));
+            return Poll::Ready(Answer::Hyper);
+        }
+        socket.consume(waiting.len);
+        let (parts, body) = response.into_parts();
+        let len = body.left().filter(|_| waiting.get).and_then(|len| usize::try_from(len).ok());
+        let mut head = response_head::begin(parts.status, parts.headers.iter(), len);
+        let date = parts.headers.get(header::DATE).cloned();
+        let now = || self.connection.state.recorder().clock().now();
+        response_head::end(&mut head, &date.unwrap_or_else(|| date::at(now())));
+        Poll::Ready(FastReply::new(head, body).map_or(Answer::Gone, Answer::Reply))
     }
 
     /// Answers from a page, without a future and without a table of headers. A request that depends on more than path,
@@ -120,29 +182,11 @@ impl FastPath {
         FastReply::new(head, body)
     }
 
-    /// Answers through the handler, if the reply is in memory and available at once. Any other exchange is kept for
-    /// hyper.
-    fn exchange(&self, plain: &PlainRequest<'_>, search: PageSearch, cx: &mut Context<'_>) -> Option<FastReply> {
+    /// Has the handler begin with a request that no page answers.
+    fn begin(&self, plain: &PlainRequest<'_>, search: PageSearch) -> Option<BegunExchange> {
         let head = plain.parts()?;
-        let get = head.method == Method::GET;
         let (connection, upload) = (self.connection.clone(), Upload::none(&self.connection.limits));
-        let mut exchange = Box::pin(exchange(connection, head, upload, search));
-        let Poll::Ready(response) = exchange.as_mut().poll(cx) else {
-            self.begun.set(Some(exchange));
-            return None;
-        };
-        let ends = response.headers().contains_key(header::CONNECTION);
-        // Only hyper writes a reason phrase.
-        if ends || !response.extensions().is_empty() || !response.body().is_whole() {
-            self.begun.set(Some(Box::pin(std::future::ready(response))));
-            return None;
-        }
-        let (parts, body) = response.into_parts();
-        let len = body.left().filter(|_| get).and_then(|len| usize::try_from(len).ok());
-        let mut head = response_head::begin(parts.status, parts.headers.iter(), len);
-        let date = parts.headers.get(header::DATE).cloned();
-        response_head::end(&mut head, &date.unwrap_or_else(|| date::at(self.now())));
-        FastReply::new(head, body)
+        Some(Box::pin(exchange(connection, head, upload, search)))
     }
 
     /// When the request arrived.

@@ -5,7 +5,7 @@
 use crate::connection::protocol::{Protocol, ProtocolError};
 use crate::connection::running_tunnel::RunningTunnel;
 use crate::connection::socket::Socket;
-use crate::http1::fast_path::{FastPath, FastReply};
+use crate::http1::fast_path::{Answer, FastPath, FastReply, WaitingExchange};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::{Connection, Parts};
@@ -24,34 +24,56 @@ pub(crate) struct Http1<S: HttpService<Incoming>, F> {
 
 enum State<S: HttpService<Incoming>> {
     Busy(Box<Connection<Socket, S>>),
-    /// Without hyper, perhaps with a reply of the fast path.
-    Idle(Socket, Option<FastReply>),
+    /// Without hyper.
+    Idle(Socket, Step),
     /// After a 101.
     Tunnel(RunningTunnel),
     /// In transition between the other states.
     Switching,
 }
 
+/// What a connection does without hyper.
+enum Step {
+    /// It waits for a request.
+    Free,
+    /// The handler works.
+    Working(WaitingExchange),
+    /// A reply is being written.
+    Reply(FastReply),
+}
+
 impl<S: HttpService<Incoming>, F> Http1<S, F> {
     /// Starts idle, because there was no request yet.
     pub(crate) fn new(socket: Socket, fast_path: FastPath, make: F) -> Self {
-        Self { fast_path, make, state: State::Idle(socket, None) }
+        Self { fast_path, make, state: State::Idle(socket, Step::Free) }
     }
 
     /// Answers on the fast path. Ready when the connection has ended, or hyper is needed.
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Result<Next, ProtocolError>> {
-        let State::Idle(socket, reply) = &mut self.state else { return Poll::Ready(Ok(Next::Hyper)) };
+        let State::Idle(socket, step) = &mut self.state else { return Poll::Ready(Ok(Next::Hyper)) };
         loop {
-            if let Some(leaving) = reply {
-                ready!(leaving.poll(socket, cx))?;
-                *reply = None;
-            }
-            if !ready!(socket.poll_for_bytes(cx)) {
-                return Poll::Ready(Ok(Next::End));
-            }
-            *reply = self.fast_path.answer(socket, cx);
-            if reply.is_none() {
-                return Poll::Ready(Ok(Next::Hyper));
+            let answer = match step {
+                Step::Free => {
+                    if !ready!(socket.poll_for_bytes(cx)) {
+                        return Poll::Ready(Ok(Next::End));
+                    }
+                    self.fast_path.answer(socket, cx)
+                }
+                Step::Working(waiting) => ready!(self.fast_path.poll(waiting, socket, cx)),
+                Step::Reply(reply) => {
+                    ready!(reply.poll(socket, cx))?;
+                    *step = Step::Free;
+                    continue;
+                }
+            };
+            match answer {
+                Answer::Reply(reply) => *step = Step::Reply(reply),
+                Answer::Working(waiting) => {
+                    *step = Step::Working(waiting);
+                    return Poll::Pending;
+                }
+                Answer::Hyper => return Poll::Ready(Ok(Next::Hyper)),
+                Answer::Gone => return Poll::Ready(Ok(Next::End)),
             }
         }
     }
@@ -125,7 +147,7 @@ where
         if let State::Busy(hyper) = std::mem::replace(&mut self.state, State::Switching) {
             let Parts { mut io, read_buf, .. } = hyper.into_parts();
             io.take_back(&read_buf);
-            self.state = State::Idle(io, None);
+            self.state = State::Idle(io, Step::Free);
         }
     }
 }

@@ -78,6 +78,11 @@ impl InterimQueue {
         next
     }
 
+    /// Whether one is there.
+    pub(crate) fn has_some(&self) -> bool {
+        !lock(&self.0).responses.is_empty()
+    }
+
     /// Everything that was taken has been written.
     pub(crate) fn written(&self) {
         let mut waiting = lock(&self.0);
