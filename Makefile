@@ -18,7 +18,7 @@ help:
 	@echo 'make check             format, lints and the fast tests, while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
 	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": only these rows)'
-	@echo 'make torture           long tests: crashes, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, two million downloads and ten million paths to ask about, Redmine through remote repositories, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
+	@echo 'make torture           long tests: crashes, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, two million downloads and ten million paths to ask about, Redmine through remote repositories, Redmine whose pages are sent from memcached, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:
 	@scripts/setup build
@@ -66,6 +66,7 @@ torture:
 	scripts/redmine
 	scripts/company
 	scripts/redmine-front
+	scripts/redmine-pages
 	DAYLIGHT_SLOW_CLIENTS=1000 cargo test --release --locked --test suite front:: -- --nocapture
 	DAYLIGHT_HISTORIES=10000 cargo test --release --locked -p store --lib histories:: -- --nocapture
 	PROPTEST_CASES=10000 cargo test --release --locked -p format --lib gem::upstream -- --nocapture

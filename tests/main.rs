@@ -10,6 +10,7 @@
 mod accounts;
 mod agents;
 mod api;
+mod app_pages;
 mod as_of;
 mod asking;
 mod at_night;

@@ -46,8 +46,12 @@ impl Certificate {
         self.0.path().join("certificate.pem")
     }
 
+    pub(crate) fn key(&self) -> PathBuf {
+        self.0.path().join("key.pem")
+    }
+
     pub(crate) fn settings(&self) -> String {
-        let (certificate, key) = (self.file(), self.0.path().join("key.pem"));
+        let (certificate, key) = (self.file(), self.key());
         format!("[server]\ntls_certificate = \"{}\"\ntls_key = \"{}\"\n", certificate.display(), key.display())
     }
 }

@@ -104,7 +104,8 @@ fn run_missing(connections: usize, seconds: u32, url: &str) -> Result<Load> {
     Ok(load)
 }
 
-fn wrk(arguments: &[String]) -> Result<Load> {
+/// Runs wrk with these arguments. Fails when a single reply was not a success.
+pub(crate) fn wrk(arguments: &[String]) -> Result<Load> {
     let text = said(arguments)?;
     ensure!(!text.contains("Non-2xx"), "wrk: {text}");
     read(&text)

@@ -8,9 +8,11 @@
     reason = "a program that prints measurements, and needs sockets, files and time to make them"
 )]
 
+mod app_pages;
 mod attack;
 mod bodies;
 mod build;
+mod cacheabled;
 mod caller;
 mod cold;
 mod contest;
@@ -38,6 +40,8 @@ mod scratch;
 mod slow;
 mod spread;
 mod trees;
+mod turns;
+mod written_pages;
 
 #[path = "../../tests/world/gem.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "shared with the tests, which use more of it")]
@@ -70,6 +74,8 @@ const ROWS: &[Row] = &[
     ("bodies", bodies::row),
     ("front", fronted::hits),
     ("front-miss", fronted::misses),
+    ("app-pages", app_pages::row),
+    ("cacheabled", cacheabled::row),
     ("pom", trees::pom),
     ("jar", trees::jar),
     ("unknown", trees::unknown),

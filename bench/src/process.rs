@@ -26,6 +26,8 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// Its address for HTTP/2 without TLS.
     pub(crate) framed: String,
+    /// The address of its own pages and metrics; empty: it is the same.
+    pub(crate) admin: String,
 }
 
 impl Server {
@@ -45,6 +47,20 @@ impl Server {
         let mut server =
             Self::start_daylight(Command::new(beside("daylight")?), &folder.join("front"), folder, &[], &flags)?;
         server.name = "Daylight's front";
+        Ok(server)
+    }
+
+    /// Starts it as the front of the application of a configuration file, with its data and its log in this folder.
+    pub(crate) fn daylight_front_of(folder: &Path, settings: &str) -> Result<Self> {
+        fs::create_dir_all(folder)?;
+        let file = folder.join("front.toml");
+        println!("front.toml:\n{settings}");
+        fs::write(&file, settings)?;
+        let admin = format!("127.0.0.1:{}", free_port()?);
+        let flags = ["front", "--config", &file.to_string_lossy(), "--admin", &admin];
+        let mut server =
+            Self::start_daylight(Command::new(beside("daylight")?), &folder.join("front"), folder, &[], &flags)?;
+        (server.name, server.admin) = ("Daylight's front", admin);
         Ok(server)
     }
 
@@ -81,7 +97,8 @@ impl Server {
             .spawn()
             .with_context(|| format!("starting {command:?}"))?;
         let stdout = child.stdout.take().context("standard output")?;
-        let mut server = Self { child, name: "Daylight", address: String::new(), framed: String::new() };
+        let mut server =
+            Self { child, name: "Daylight", address: String::new(), framed: String::new(), admin: String::new() };
         for line in BufReader::new(stdout).lines() {
             if let Some(address) = line?.strip_prefix("listening on http://") {
                 (server.address, server.framed) = (address.to_owned(), address.to_owned());
@@ -117,12 +134,12 @@ impl Server {
         println!("command: nginx {}\n{configuration}", arguments.join(" "));
         let child = Command::new(program("nginx")).args(arguments).spawn().context("starting nginx")?;
         let (address, framed) = (format!("127.0.0.1:{port}"), format!("127.0.0.1:{framed}"));
-        Self { child, name: "nginx", address, framed }.when_it_listens(&folder.join("nginx.log"))
+        Self { child, name: "nginx", address, framed, admin: String::new() }.when_it_listens(&folder.join("nginx.log"))
     }
 
     /// A peer that is already running, on this port.
     pub(crate) fn beside(child: Child, name: &'static str, port: u16) -> Self {
-        Self { child, name, address: format!("127.0.0.1:{port}"), framed: String::new() }
+        Self { child, name, address: format!("127.0.0.1:{port}"), framed: String::new(), admin: String::new() }
     }
 
     /// Starts a peer by this command, which listens on this port before long. Its output goes to a file in the folder.

@@ -3,12 +3,18 @@
 
 #[path = "events.rs"]
 mod events;
+#[path = "hc1.rs"]
+mod hc1;
 #[path = "indexes.rs"]
 mod indexes;
 #[path = "kept_events.rs"]
 mod kept_events;
 #[path = "packages.rs"]
 mod packages;
+#[path = "page_servers.rs"]
+mod page_servers;
+#[path = "pages.rs"]
+mod pages;
 #[path = "requests.rs"]
 mod requests;
 #[path = "rows.rs"]
@@ -57,9 +63,16 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("prefixes", trees::prefixes),
     ("checksum", trees::checksum),
     ("tracking", trees::tracking),
+    ("page_pack", pages::pack),
+    ("page_marshal", pages::marshal),
+    ("page_coding", pages::coding),
+    ("page_key", pages::key),
     ("event_log", events::event_log),
     ("event_segment", kept_events::event_segment),
     ("question", kept_events::question),
+    ("memcached_replies", page_servers::memcached),
+    ("redis_replies", page_servers::redis),
+    ("hc1", hc1::entry),
 ];
 
 /// The bytes as text, if they are text.

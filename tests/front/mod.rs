@@ -13,7 +13,7 @@ mod lanes;
 mod origin;
 mod passing;
 mod poisoning;
-mod program;
+pub(crate) mod program;
 mod purging;
 mod rack;
 mod slow_clients;

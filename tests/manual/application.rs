@@ -1,9 +1,9 @@
-//! The stage of the page about the front of applications: a front of the application that the page writes, and files for its settings.
+//! The stages of the pages about the front of applications: a front of the application that the page writes, and files for its settings.
 
 use super::shims;
 use super::stage::Stage;
 use crate::tls::Certificate;
-use crate::world::{ADMIN, Person, Server, World, eventually};
+use crate::world::{ADMIN, Memcached, Person, Server, World, eventually};
 use rustix::process::Signal;
 use std::fs;
 use std::process::Command;
@@ -17,9 +17,33 @@ pub(super) fn stage() -> Stage {
         .name("/etc/ssl/shop.key", key.to_str().unwrap())
         .folder("/srv/shop/storage")
         .reads("toml", checked)
-        .before("curl -sS -D - http://127.0.0.1:8080/\n", begin)
+        .before("curl -sS -D - http://127.0.0.1:8080/\n", |stage| begin(stage, "shop", false))
         .before("explain --event $event", ended)
         .keep(certificate)
+}
+
+/// The same for pages that the application of the page writes, with a memcached.
+pub(super) fn written_pages() -> Stage {
+    let memcached = Memcached::start();
+    Stage::on(World::start())
+        .name("127.0.0.1:11211", &memcached.authority())
+        .reads("toml", checked)
+        .before("--compressed -H", |stage| begin(stage, "bank", true))
+        .before("explain --event $event", ended)
+        .after(told)
+        .keep(memcached)
+}
+
+/// The API and metrics have what the requests of the page did.
+fn told(stage: &mut Stage) {
+    let admin = Person::new(stage.text("127.0.0.1:8081").parse().unwrap(), Some(ADMIN.to_owned()));
+    let apps = admin.get("/api/v1/apps").expect(200).json();
+    let pages = &apps["apps"][0]["pages"];
+    let requests = pages["requests"].as_object().unwrap();
+    assert!(requests["hit"].as_u64() >= Some(2) && requests["miss"] == 1, "{apps}");
+    let metrics = admin.get("/metrics").expect(200);
+    let line = format!("daylight_app_pages_total{{app=\"bank\",outcome=\"hit\"}} {}\n", requests["hit"]);
+    assert!(metrics.text().contains(&line), "no {line}");
 }
 
 /// The program can use the settings.
@@ -32,12 +56,14 @@ fn checked(stage: &Stage, text: &str) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(said.into_owned()) }
 }
 
-/// Starts a front with the command of the page, in the folder that the page has made.
-fn begin(stage: &mut Stage) {
-    let (shop, data) = (stage.home().join("shop"), stage.home().join("front"));
-    let command = format!("cd '{}' && exec puma --quiet --bind tcp://127.0.0.1:$PORT", shop.display());
-    let arguments = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data.to_str().unwrap(), "--"];
-    let arguments = [&arguments[..], &["sh", "-c", &command]].concat();
+/// Starts a front with the command of the page, in the folder that the page has made, and with the settings there if there are some.
+fn begin(stage: &mut Stage, folder: &str, has_settings: bool) {
+    let (folder, data) = (stage.home().join(folder), stage.home().join("front"));
+    let command = format!("cd '{}' && exec puma --quiet --bind tcp://127.0.0.1:$PORT", folder.display());
+    let settings = folder.join("daylight.toml");
+    let settings = if has_settings { &["--config", settings.to_str().unwrap()][..] } else { &[] };
+    let arguments = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data.to_str().unwrap()];
+    let arguments = [&arguments[..], settings, &["--", "sh", "-c", &command]].concat();
     let log = stage.home().join("front.log");
     let mut server = Server::spawn_front(&arguments, &[("PATH", "/usr/bin:/bin")], &log).ready();
     let line = server.await_line("admin page on http://");

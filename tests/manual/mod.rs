@@ -34,6 +34,7 @@ pages! {
     accounts: "docs/accounts.md" => pages::accounts;
     api: "docs/api.md" => pages::api;
     asking: "docs/asking.md" => pages::asking;
+    app_pages: "docs/app-pages.md" => application::written_pages;
     as_of: "docs/as-of.md" => pages::as_of;
     backup: "docs/backup.md" => pages::backup;
     build_tools: "docs/build-tools.md" => pages::build_tools;
@@ -47,6 +48,7 @@ pages! {
     gems_from_an_upstream: "docs/gems-from-an-upstream.md" => pages::gems_from_an_upstream;
     groups: "docs/groups.md" => pages::groups;
     groups_of_gems: "docs/groups-of-gems.md" => pages::groups_of_gems;
+    hc1: "docs/hc1.md" => pages::hc1;
     hooks: "docs/hooks.md" => pages::hooks;
     keeping_and_deleting: "docs/keeping-and-deleting.md" => pages::keeping_and_deleting;
     moving_in: "docs/moving-in.md" => pages::moving_in;

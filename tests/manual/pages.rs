@@ -135,6 +135,15 @@ pub(super) fn build_tools() -> Stage {
     Stage::on(world).reads("xml", xml).reads("ini", repositories).reads("console", repositories)
 }
 
+/// `tests/app_pages/hc1` runs the writers of this page in application servers.
+pub(super) fn hc1() -> Stage {
+    plain().reads("python", |_, text| {
+        let mut python = std::process::Command::new("/usr/bin/python3");
+        let read = python.args(["-c", "compile(__import__('sys').argv[1], 'hc1.py', 'exec')", text]).output().unwrap();
+        if read.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&read.stderr).into_owned()) }
+    })
+}
+
 /// Prometheus reads its own configuration and rules.
 pub(super) fn monitoring() -> Stage {
     plain().reads("yaml", |stage, text| {

@@ -16,12 +16,14 @@ use Limit::{Bound, Fixed};
 /// Every file that starts tasks or threads, how often it does so, and what limits them.
 const SPAWNS: &[(&str, usize, Limit)] = &[
     ("apps/src/answer/keep.rs", 1, Bound(BoundName::AppSlots)),
+    ("apps/src/answer/refill.rs", 1, Fixed("one for each claim, of which a table has a most: `CLAIMS_MAX`")),
     ("apps/src/answer/refresh.rs", 1, Bound(BoundName::AppSlots)),
     (
         "apps/src/backends/idle.rs",
         1,
         Fixed("one for each core and backend: it closes idle connections, and `is_swept` is set until it has ended"),
     ),
+    ("apps/src/pages/servers/links.rs", 1, Bound(BoundName::AppPageConnections)),
     ("apps/src/pass/body.rs", 1, Bound(BoundName::AppSlots)),
     ("apps/src/sendfile.rs", 1, Bound(BoundName::AppSlots)),
     ("apps/src/spool/anonymous_file.rs", 2, Bound(BoundName::Connections)),
@@ -167,6 +169,7 @@ fn every_job_is_a_guard_that_records_its_duration_and_memory_however_it_ends() {
 const CACHES: &[(&str, &str)] = &[
     ("apps/src/cache/key.rs", "only compares keys"),
     ("apps/src/cache/store.rs", "each response has a freshness, which HTTP defines, and a number that purges raise"),
+    ("apps/src/pages/kept.rs", "each page has the version of its item, and is used when its store has confirmed it"),
     ("front/src/pages/page_cache.rs", "each page has a stamp"),
     ("repository/src/index/bounded_cache.rs", "the cache below the one with stamps"),
     ("repository/src/index/name_key.rs", "only compares keys"),

@@ -12,14 +12,14 @@ const THRUSTER: &str = "THRUSTER";
 const CACHE_MB: usize = 64;
 
 /// The application: nginx with files, which may be kept below `/kept`, and not below `/missed`. A process of its own.
-pub(super) struct Application {
+pub(crate) struct Application {
     server: Server,
     files: PathBuf,
 }
 
 impl Application {
     /// Starts it without files.
-    pub(super) fn start(folder: &Path) -> Result<Self> {
+    pub(crate) fn start(folder: &Path) -> Result<Self> {
         let (own, port) = (folder.join("application"), free_port()?);
         let files = own.join("files");
         fs::create_dir_all(&files)?;
@@ -31,12 +31,12 @@ impl Application {
     }
 
     /// Adds a file.
-    pub(super) fn file(&self, name: &str, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> Result<()> {
         fs::write(self.files.join(name), bytes).context("a file of the application")
     }
 
     /// Its URL.
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.server.address)
     }
 
@@ -46,7 +46,7 @@ impl Application {
 }
 
 /// nginx in front of it, with idle connections to it, and with or without a cache.
-pub(super) fn nginx(folder: &Path, application: &Application, keeps: bool) -> Result<Server> {
+pub(crate) fn nginx(folder: &Path, application: &Application, keeps: bool) -> Result<Server> {
     let own = folder.join("nginx");
     fs::create_dir_all(&own)?;
     let mut outside = format!("upstream application {{ server {}; keepalive 64; }}\n  ", application.server.address);
@@ -61,7 +61,14 @@ pub(super) fn nginx(folder: &Path, application: &Application, keeps: bool) -> Re
     run_nginx(&own, "nginx", free_port()?, &outside, &format!("{location} }}"))
 }
 
-fn run_nginx(folder: &Path, name: &'static str, port: u16, outside: &str, locations: &str) -> Result<Server> {
+/// Starts an nginx with these lines outside of its server and in it.
+pub(crate) fn run_nginx(
+    folder: &Path,
+    name: &'static str,
+    port: u16,
+    outside: &str,
+    locations: &str,
+) -> Result<Server> {
     let workers = std::thread::available_parallelism()?;
     let user = if rustix::process::geteuid().is_root() { "user root;\n" } else { "" };
     let configuration = format!(
@@ -79,7 +86,7 @@ fn run_nginx(folder: &Path, name: &'static str, port: u16, outside: &str, locati
 }
 
 /// Varnish in front of it, with memory of its own.
-pub(super) fn varnish(folder: &Path, application: &Application) -> Result<Server> {
+pub(crate) fn varnish(folder: &Path, application: &Application) -> Result<Server> {
     println!("version: {}", process::said("varnishd", &["-V"])?);
     let (own, port) = (folder.join("varnish"), free_port()?);
     let mut command = Command::new(program("varnishd"));
@@ -88,15 +95,20 @@ pub(super) fn varnish(folder: &Path, application: &Application) -> Result<Server
     Server::peer(command, "Varnish", port, folder)
 }
 
-/// thruster in front of it, if the variable names its program. It runs a command, and passes requests on to a port.
-pub(super) fn thruster(folder: &Path, application: &Application) -> Result<Option<Server>> {
+/// thruster in front of it, if the variable names its program.
+pub(crate) fn thruster(folder: &Path, application: &Application) -> Result<Option<Server>> {
+    thruster_of(folder, application.port())
+}
+
+/// thruster in front of the application on a port, if the variable names its program. It runs a command, and passes requests on to the port.
+pub(crate) fn thruster_of(folder: &Path, target: &str) -> Result<Option<Server>> {
     let Some(thruster) = std::env::var_os(THRUSTER) else {
         println!("thruster is left out: {THRUSTER} does not name its program");
         return Ok(None);
     };
     let port = free_port()?;
     let mut command = Command::new(thruster);
-    command.args(["sleep", "100000"]).env("HTTP_PORT", port.to_string()).env("TARGET_PORT", application.port());
+    command.args(["sleep", "100000"]).env("HTTP_PORT", port.to_string()).env("TARGET_PORT", target);
     command.env("LOG_REQUESTS", "0").current_dir(folder);
     Server::peer(command, "thruster", port, folder).map(Some)
 }

@@ -1,9 +1,10 @@
-//! One application: its backends, its lanes, its stored responses and its spool.
+//! One application: its backends, its lanes, its stored responses, its pages and its spool.
 
 use crate::backends::Backends;
 use crate::cache::Cache;
 use crate::lanes::Lanes;
 use crate::options::{AppOptions, BadApp};
+use crate::pages::Pages;
 use crate::sendfile::Roots;
 use crate::spool::Spool;
 use crate::streams::Streams;
@@ -25,6 +26,8 @@ pub(crate) struct App {
     pub(crate) backends: Arc<Backends>,
     pub(crate) lanes: Lanes,
     pub(crate) cache: Cache,
+    /// `None`: it writes none.
+    pub(crate) pages: Option<Box<Pages>>,
     pub(crate) spool: Spool,
     pub(crate) streams: Streams,
     /// The folders whose files it may have sent.
@@ -39,16 +42,18 @@ impl App {
         recorder: &Arc<Recorder>,
     ) -> Result<Arc<Self>, BadApp> {
         options.check()?;
+        let name: Text = options.name.as_str().into();
         Ok(Arc::new(Self {
-            name: options.name.as_str().into(),
             proxies,
             recorder: recorder.clone(),
             backends: Backends::new(&options, recorder)?,
             lanes: Lanes::new(&options, recorder)?,
             cache: Cache::new(&options, recorder),
+            pages: Pages::new(&name, &options, recorder)?,
             spool: Spool::new(&options, recorder),
             streams: Streams::new(&options, recorder),
             roots: Roots::new(&options)?,
+            name,
             options,
         }))
     }
@@ -66,6 +71,7 @@ impl App {
             spool_bytes: self.spool.bound().used(),
             spool_max_bytes: self.spool.bound().capacity(),
             cache: (self.options.cache_bytes > 0).then(|| self.cache.view()),
+            pages: self.pages.as_ref().map(|pages| pages.view()),
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::app::App;
 use crate::options::{AppOptions, BadApp};
+use crate::pages::plain;
 use crate::view::AppView;
-use front::{Answering, Handler, PlainHead, Proxies, Reply, Request, StoredReply};
+use front::{Answering, Confirming, Handler, PlainHead, Proxies, Reply, Request, StoredReply};
 use http::StatusCode;
 use std::sync::Arc;
 use telemetry::{Class, Event, Layer, Millis, Reason, Recorder, Subject};
@@ -42,11 +43,11 @@ impl Apps {
         self.apps.iter().map(|app| app.view()).collect()
     }
 
-    /// Drops stored responses of the application `name`: of these URLs, and with these tags. Returns how many; `None`: there is no such
-    /// application.
+    /// Drops stored responses and pages of the application `name`: of these URLs, and with these tags. Returns how many were in memory;
+    /// `None`: there is no such application.
     pub fn purge(&self, name: &str, urls: &[String], tags: &[String]) -> Option<u64> {
         let app = self.apps.iter().find(|app| app.options.name == name)?;
-        Some(app.cache.purge(urls, tags))
+        Some(app.cache.purge(urls, tags) + app.pages.as_ref().map_or(0, |pages| pages.purge(urls, tags)))
     }
 
     /// Watches the health of all backends. Never ends; to be run in the background.
@@ -90,6 +91,11 @@ impl Handler for Apps {
         let host = std::str::from_utf8(head.values("host").next()?).ok()?;
         let app = self.of(host)?;
         app.cache.plain(head, host, now, || Subject { repository: app.name.clone(), ..Subject::default() })
+    }
+
+    fn confirmed(&self, head: &PlainHead<'_>) -> Option<Confirming> {
+        let host = std::str::from_utf8(head.values("host").next()?).ok()?;
+        plain::confirmed(self.of(host)?, head, host)
     }
 
     fn answer<'a>(&'a self, request: &'a mut Request, event: &'a mut Event) -> Answering<'a> {

@@ -11,6 +11,7 @@ mod cache;
 mod contradictions;
 mod lanes;
 mod options;
+mod pages;
 mod pass;
 mod sendfile;
 mod spool;
@@ -19,5 +20,5 @@ mod tunnel;
 mod view;
 
 pub use apps::Apps;
-pub use options::{AppOptions, BadApp, LaneOptions, Preset};
-pub use view::{AppView, BackendView, CacheView, LaneView};
+pub use options::{AppOptions, BadApp, LaneOptions, PageFormat, PagesOptions, Preset};
+pub use view::{AppView, BackendView, CacheView, LaneView, PageServerView, PagesView};

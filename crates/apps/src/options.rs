@@ -1,5 +1,7 @@
 //! The settings of an application.
 
+use client::Secret;
+use format::page::key::KeyRule;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -43,6 +45,8 @@ pub struct AppOptions {
     pub answer_within: Duration,
     /// How long a backend may send nothing within a response. Event streams may be silent longer.
     pub body_idle: Duration,
+    /// The pages that it writes into memcached or Valkey. `None`: it writes none.
+    pub pages: Option<PagesOptions>,
 }
 
 impl AppOptions {
@@ -63,6 +67,74 @@ impl AppOptions {
             starts_within: None,
             answer_within: Duration::from_secs(60),
             body_idle: Duration::from_secs(60),
+            pages: None,
+        }
+    }
+
+    /// The most bytes of responses that HTTP allows to be stored.
+    pub(crate) fn response_bytes(&self) -> u64 {
+        self.cache_bytes - self.page_bytes()
+    }
+
+    /// The most bytes of pages in memory, of an application that writes pages.
+    pub(crate) fn page_bytes(&self) -> u64 {
+        if self.pages.is_some() { self.cache_bytes / 2 } else { 0 }
+    }
+}
+
+telemetry::closed_list! {
+    /// The form in which an application writes its pages.
+    pub enum PageFormat {
+        /// Entries of response_bank, from 1.3 on.
+        ResponseBank = "response_bank",
+        /// Entries of cacheable, the ancestor of response_bank, and of response_bank up to 1.2.
+        Cacheable = "cacheable",
+        /// The format HC1.
+        Hc1 = "hc1",
+    }
+}
+
+/// The pages that an application writes into memcached or Valkey.
+#[derive(Debug, Clone)]
+pub struct PagesOptions {
+    /// Their form.
+    pub format: PageFormat,
+    /// The URLs of the servers that keep them: several of memcached, or one of Redis or Valkey.
+    pub servers: Vec<String>,
+    /// How their keys may be made, tried at once. Plays no part in HC1.
+    pub keys: Vec<KeyRule>,
+    /// The namespace of the application's store; a `:` is put after it.
+    pub namespace: String,
+    /// How old an entry may be that is not, or not surely, the present version.
+    pub tolerance: Duration,
+    /// How long a request waits for a server.
+    pub timeout: Duration,
+    /// The most bytes of a value, and of its decoded body.
+    pub value_bytes: usize,
+    /// `USER:PASSWORD`, or a password alone, for the servers.
+    pub credentials: Option<Secret>,
+    /// Requests with one of these cookies go to the application.
+    pub bypass_cookies: Vec<String>,
+}
+
+impl PagesOptions {
+    /// The defaults for pages of this form.
+    pub fn of(format: PageFormat) -> Self {
+        let keys = match format {
+            PageFormat::ResponseBank => vec![KeyRule::Typed, KeyRule::Inspected34, KeyRule::Inspected33],
+            PageFormat::Cacheable => vec![KeyRule::Bare],
+            PageFormat::Hc1 => Vec::new(),
+        };
+        Self {
+            format,
+            servers: Vec::new(),
+            keys,
+            namespace: String::new(),
+            tolerance: Duration::ZERO,
+            timeout: Duration::from_millis(50),
+            value_bytes: 4 << 20,
+            credentials: None,
+            bypass_cookies: Vec::new(),
         }
     }
 }

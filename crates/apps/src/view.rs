@@ -23,6 +23,8 @@ pub struct AppView {
     pub spool_max_bytes: u64,
     /// Its stored responses. `None`: it stores none.
     pub cache: Option<CacheView>,
+    /// The pages that it writes. `None`: it writes none.
+    pub pages: Option<PagesView>,
 }
 
 /// The state of a lane.
@@ -66,4 +68,34 @@ pub struct CacheView {
     pub hits: u64,
     /// All lookups.
     pub lookups: u64,
+}
+
+/// The state of the pages that an application writes, since the start.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PagesView {
+    /// Their form, as in the settings.
+    pub format: &'static str,
+    /// Requests by what became of them, as [`telemetry::AppUse::page`] names it. Only what occurred.
+    pub requests: Vec<(&'static str, u64)>,
+    /// Bytes of the pages in memory.
+    pub bytes: u64,
+    /// The most such bytes.
+    pub max_bytes: u64,
+    /// The servers that keep them, in the order of the settings.
+    pub servers: Vec<PageServerView>,
+}
+
+/// The state of a server that keeps pages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PageServerView {
+    /// Its URL.
+    pub url: String,
+    /// Whether it is asked.
+    pub up: bool,
+    /// Its last failure, in words.
+    pub trouble: Option<String>,
+    /// Open connections.
+    pub connections: u64,
+    /// Reads in progress.
+    pub busy: u64,
 }

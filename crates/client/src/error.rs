@@ -1,5 +1,7 @@
 //! Why a call got no response.
 
+mod hint;
+
 use crate::tls_error::{self, TlsTrouble};
 use crate::zone::Zone;
 use telemetry::{Millis, Reason};
@@ -29,6 +31,30 @@ pub enum Error {
         url: String,
         /// The problem.
         why: &'static str,
+    },
+    /// The URL is not that of a server that keeps pages.
+    #[error("`{url}` is not the URL of a server that keeps pages: {why}")]
+    NotAPageServer {
+        /// The URL, without the part that may hold a password.
+        url: String,
+        /// The problem.
+        why: &'static str,
+    },
+    /// A server that keeps pages refuses to be used.
+    #[error("`{host}` refuses: {why}")]
+    PageServerRefuses {
+        /// The URL of the server.
+        host: String,
+        /// The reason, in its words.
+        why: String,
+    },
+    /// The connection to a server that keeps pages broke.
+    #[error("the connection to `{host}` broke: {source}")]
+    PageServerBroke {
+        /// The URL of the server.
+        host: String,
+        /// The error of the system.
+        source: std::io::Error,
     },
     /// The certificates or the key cannot be used.
     #[error("the {what} cannot be used: {cause}")]
@@ -220,6 +246,7 @@ impl Error {
         match self {
             Error::NotAUrl { .. }
             | Error::NotABackend { .. }
+            | Error::NotAPageServer { .. }
             | Error::BadPem { .. }
             | Error::CredentialsUnsendable { .. }
             | Error::NetworkNotAllowed { .. }
@@ -241,9 +268,12 @@ impl Error {
             | Error::Paused { .. }
             | Error::LeftAlone { .. }
             | Error::ProxyRefuses { .. }
+            | Error::PageServerRefuses { .. }
+            | Error::PageServerBroke { .. }
             | Error::Cut { .. } => true,
             Error::NotAUrl { .. }
             | Error::NotABackend { .. }
+            | Error::NotAPageServer { .. }
             | Error::BadPem { .. }
             | Error::Tls { .. }
             | Error::CredentialsUnsendable { .. }
@@ -297,10 +327,11 @@ impl Error {
             | Error::NotListening { .. }
             | Error::Unreachable { .. }
             | Error::MovedInside { .. }
+            | Error::PageServerRefuses { .. }
             | Error::ProxyRefuses { .. } => Reason::UpstreamUnreachable,
             Error::Tls { .. } => Reason::UpstreamTls,
             Error::Silent { .. } | Error::TooSlow { .. } => Reason::UpstreamTimeout,
-            Error::Cut { .. } => Reason::UpstreamCut,
+            Error::Cut { .. } | Error::PageServerBroke { .. } => Reason::UpstreamCut,
             Error::NotHttp { .. }
             | Error::BadResponse { .. }
             | Error::TooLarge { .. }
@@ -312,6 +343,7 @@ impl Error {
             Error::LeftAlone { .. } => Reason::UpstreamLeftAlone,
             Error::NotAUrl { .. }
             | Error::NotABackend { .. }
+            | Error::NotAPageServer { .. }
             | Error::BadPem { .. }
             | Error::CredentialsUnsendable { .. }
             | Error::NetworkNotAllowed { .. } => Reason::UpstreamMisset,
@@ -324,6 +356,9 @@ impl Error {
         match self {
             Error::NotAUrl { .. } => "not_a_url",
             Error::NotABackend { .. } => "not_a_backend",
+            Error::NotAPageServer { .. } => "not_a_page_server",
+            Error::PageServerRefuses { .. } => "page_server_refuses",
+            Error::PageServerBroke { .. } => "page_server_broke",
             Error::BadPem { .. } => "bad_pem",
             Error::Tls { .. } => "tls",
             Error::ProxyRefuses { .. } => "proxy_refuses",
@@ -354,30 +389,6 @@ impl Error {
     pub fn tls_trouble(&self) -> Option<TlsTrouble> {
         match self {
             Error::Tls { source, .. } => tls_error::trouble(source),
-            _ => None,
-        }
-    }
-
-    /// What an operator can do about it.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
-            Error::NotABackend { .. } => Some("it is `http://HOST:PORT`, `https://HOST:PORT` or `unix:/PATH`"),
-            Error::BadPem { .. } => Some("a PEM file has certificates in it, and for a client certificate its key"),
-            Error::Tls { source, .. } => tls_error::trouble(source).map(TlsTrouble::hint),
-            Error::ProxyRefuses { status: 407, .. } => {
-                Some("it requires credentials, or rejects the ones that were sent")
-            }
-            Error::CredentialsUnsendable { .. } => Some("look for a line break at the end of the token"),
-            Error::NotHttp { .. } => Some("check the port, and whether it expects `http` or `https`"),
-            Error::OutOfReach { .. } => Some("if this host is intended, make it the URL of the repository"),
-            Error::NetworkNotAllowed { zone: Zone::LinkLocal, .. } => Some(
-                "clouds serve machine credentials at such addresses; `upstream.link_local_networks = true` allows them",
-            ),
-            Error::NetworkNotAllowed { .. } => Some("`upstream.private_networks = true` allows it"),
-            Error::MovedInside { .. } => Some(
-                "if the upstream moved there, run `daylight repo set NAME --remote URL`; otherwise its DNS name may have been hijacked",
-            ),
-            Error::Unresolved { .. } => Some("check the spelling of the name, and this machine's DNS"),
             _ => None,
         }
     }

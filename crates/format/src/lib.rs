@@ -6,6 +6,7 @@
 
 pub mod gem;
 pub mod maven;
+pub mod page;
 pub mod percent;
 pub mod shell;
 pub mod tree;

@@ -3,7 +3,7 @@
 use crate::pages::Pages;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::stored::{PlainHead, StoredReply};
+use crate::stored::{Confirming, PlainHead, StoredReply};
 use std::pin::Pin;
 use telemetry::{Event, Millis};
 
@@ -22,6 +22,13 @@ pub trait Handler: Send + Sync + 'static {
     /// Called for each such request before [`Handler::answer`], so it must neither wait nor take a contended lock.
     fn stored(&self, head: &PlainHead<'_>, now: Millis) -> Option<StoredReply> {
         let _ = (head, now);
+        None
+    }
+
+    /// The same of a reply that has to be confirmed first, such as by the store that it was read from. It is polled on its core, for at
+    /// most a few round trips: the request is not in the table of open requests meanwhile.
+    fn confirmed(&self, head: &PlainHead<'_>) -> Option<Confirming> {
+        let _ = head;
         None
     }
 

@@ -5,6 +5,7 @@ use http::{Method, StatusCode};
 pub use httparse::Header as HeaderLine;
 use std::fmt;
 use std::fs::File;
+use std::pin::Pin;
 use std::sync::Arc;
 use telemetry::{Layer, Subject};
 
@@ -34,16 +35,19 @@ impl fmt::Debug for PlainHead<'_> {
     }
 }
 
+/// A stored reply that is being confirmed. `None`: it does not hold, and the handler answers.
+pub type Confirming = Pin<Box<dyn Future<Output = Option<StoredReply>>>>;
+
 /// A stored reply.
 #[derive(Debug, Clone)]
 pub struct StoredReply {
     /// Its status.
     pub status: StatusCode,
-    /// The status line and the headers as HTTP/1.1 sends them, each line with its end: with `Date`, `Content-Length` and `Cache-Status`,
-    /// without `Age`, `Daylight-Event` and the empty line.
+    /// The status line and the headers as HTTP/1.1 sends them, each line with its end: with `Content-Length` and `Cache-Status`, and with
+    /// `Date` if there is an age; without `Age`, `Daylight-Event` and the empty line.
     pub head: Bytes,
-    /// The seconds for `Age`.
-    pub age: u64,
+    /// The seconds for `Age`. `None`: the reply is made now, and has neither `Age` nor another `Date` than that of this moment.
+    pub age: Option<u64>,
     /// The body, which a `HEAD` leaves out.
     pub body: Bytes,
     /// The same body as a file that the kernel can send.

@@ -76,7 +76,7 @@ columns! {
     Id "id" Id "" "The id of the event, as in the header `Daylight-Event`; it names its time" |row| row.event.id.0.cast_signed();
     Kind "kind" Text "" "`request` or `job`" |row| row.event.kind.as_str();
     Class "class" Text "" "The cost class in which the request had a place" |row| row.event.class.map_or("", |class| class.as_str());
-    Layer "layer" Text "" "The layer that gave the answer: `page`, `open`, `hosted`, `remote`, `group`, `app_cache`, `app`, `admin` or `none`" |row| row.event.layer.as_str();
+    Layer "layer" Text "" "The layer that gave the answer: `page`, `open`, `hosted`, `remote`, `group`, `app_cache`, `app_pages`, `app`, `admin` or `none`" |row| row.event.layer.as_str();
     Method "method" Text "http.request.method" "The method of a request, or the name of a job" |row| row.event.method;
     Protocol "protocol" Text "network.protocol.version" "`HTTP/1.1` or `HTTP/2`" |row| row.event.protocol;
     Repository "repository" Text "" "The repository, or the application" |row| &row.event.subject.repository;
@@ -114,6 +114,7 @@ columns! {
     Lane "lane" Text "" "The lane of the application, by its first path; empty: the slots that no lane has" |row| row.app_text(|used| &used.lane);
     Backend "backend" Text "" "The backend of the application that answered last" |row| row.app_text(|used| &used.backend);
     AppCache "app_cache" Text "" "The state of the cache of the application, as `Cache-Status` names it: `hit`, `fwd=miss`" |row| row.event.app_cache();
+    AppPage "app_page" Text "" "What became of the page that the application wrote: `hit`, `miss`, `old`; empty: there is none for this request" |row| row.event.app_page();
     Ahead "ahead" Number "" "Requests that waited for the same slots of the application when it arrived" |row| row.app(|used| used.ahead.into());
     AppBody "app_body_ms" Duration "" "From the head of the application's response to its last byte; its slot is free then" |row| row.nanos(Op::AppBody);
     ServerTiming "server_timing" Text "" "What the application sent as `Server-Timing`" |row| row.app_text(|used| &used.server_timing);
@@ -136,6 +137,7 @@ columns! {
     FlightWait "flight_wait_ms" Duration "" "Waiting for a download from an upstream" |row| line(row, Column::FlightWait);
     Upstream "upstream_ms" Duration "" "Calling upstreams: connecting, waiting and reading" |row| line(row, Column::Upstream);
     AppWait "app_wait_ms" Duration "" "Waiting for a slot of the application or of its lane" |row| line(row, Column::AppWait);
+    AppPages "app_pages_ms" Duration "" "Reading a page that the application wrote, from its store" |row| line(row, Column::AppPages);
     App "app_ms" Duration "" "The application at work: from connecting to the head of its response" |row| line(row, Column::App);
     ReplyWrite "reply_write_ms" Duration "" "From the complete answer to its first byte in the kernel" |row| line(row, Column::ReplyWrite);
     BodySend "body_send_ms" Duration "" "From the first byte of the response to its last" |row| line(row, Column::BodySend);

@@ -27,6 +27,7 @@ const INSIDE: &[(&str, &[(Column, &str)])] = &[
             (Column::Lane, "lane"),
             (Column::Backend, "backend"),
             (Column::AppCache, "cache"),
+            (Column::AppPage, "page"),
             (Column::Ahead, "ahead"),
             (Column::ServerTiming, "server_timing"),
         ],

@@ -5,7 +5,7 @@ use telemetry::{Agent, AppUse, Arrival, Because, Event, MemberSaid, More, Op, Op
 
 /// The operations of each column of the line, in the order of the columns. All are on the line; the others of the line are in
 /// [`Row::other_line`].
-const IN_COLUMNS: [&[Op]; 16] = [
+const IN_COLUMNS: [&[Op]; 17] = [
     &[Op::HeadRead, Op::HeadParse],
     &[Op::BodyReceive],
     &[Op::TruthWait, Op::CacheWait, Op::BlobWait, Op::WorkWait, Op::CommitWait],
@@ -29,6 +29,7 @@ const IN_COLUMNS: [&[Op]; 16] = [
         Op::BodyDecode,
     ],
     &[Op::AppWait],
+    &[Op::AppPagesRead, Op::AppPagesMake],
     &[Op::AppConnect, Op::AppAnswer],
     &[Op::ReplyWrite],
     &[Op::BodySend],

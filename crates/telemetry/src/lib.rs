@@ -36,6 +36,7 @@ pub use event::id::EventId;
 pub use event::member::{MemberRecord, MemberSaid};
 pub use event::more::{AppUse, JobMemory, More, Trace};
 pub use event::outcome::{Outcome, Reason};
+pub use event::page_outcome::PageOutcome;
 pub use event::sampling::{Because, SamplingDecision};
 pub use event::text::Text;
 pub use event::upstream_use::{ClosedBy, UpstreamUse};

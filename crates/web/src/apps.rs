@@ -1,6 +1,7 @@
 //! The applications in front of which a server stands: the values of the API and of the page.
 
 use crate::amount::amount;
+use crate::app_pages::AppPages;
 use crate::shell::Shell;
 use askama::Template;
 use schemars::JsonSchema;
@@ -38,6 +39,8 @@ pub struct App {
     pub spool_max_bytes: u64,
     /// Its stored responses, since the start of the server. Null: it stores none.
     pub cache: Option<StoredResponses>,
+    /// The pages that it writes into memcached or Valkey. Null: it writes none.
+    pub pages: Option<AppPages>,
 }
 
 /// A lane of an application.
@@ -163,7 +166,7 @@ impl SlowPath {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Links, html};
+    use crate::{AppPageServer, Links, PageRequests, html};
 
     #[test]
     fn the_page_shows_each_part_and_escapes_it() {
@@ -171,6 +174,10 @@ mod tests {
         let lane = AppLane { paths: vec![odd()], slots: 2, busy: 1, waiting: 7 };
         let backend = AppBackend { url: odd(), up: false, trouble: Some(odd()), busy: 3, connections: 4 };
         let cache = StoredResponses { bytes: 2_000, max_bytes: 5_000_000, responses: 9, hits: 1, lookups: 4 };
+        let server = AppPageServer { url: odd(), trouble: Some(odd()), ..AppPageServer::default() };
+        let requests = PageRequests { outcome: odd(), meaning: odd(), is_hit: true, requests: 3 };
+        let (requests, servers) = (vec![requests], vec![server]);
+        let pages = AppPages { format: odd(), requests, bytes: 1, max_bytes: 2, servers };
         let app = App {
             name: odd(),
             url: odd(),
@@ -179,16 +186,19 @@ mod tests {
             lanes: vec![lane, AppLane::default()],
             backends: vec![backend],
             cache: Some(cache),
+            pages: Some(pages),
             ..App::default()
         };
         let apps = Apps { apps: vec![app, App::default()] };
         let slow = [SlowPath { app: odd(), path: odd(), requests: 5, p95_ms: 1.25, max_ms: 12_340.0 }];
         let shell = Shell::new("t", Links::new("http://here.test"));
         let page = html(&AppsPage { shell: &shell, apps: &apps, slow: Some(&slow), open: 6 }).unwrap();
-        assert!(!page.contains("<b>") && page.matches("&#60;b&#62;").count() >= 8, "{page}");
+        assert!(!page.contains("<b>") && page.matches("&#60;b&#62;").count() >= 13, "{page}");
         for text in [
             "25.0 % of 4 lookups",
             "9 responses in 2.0 kB of 5.0 MB",
+            "100.0 % of 3 requests were answered with a page",
+            "1 B of 2 B in memory",
             "all other paths",
             "any host",
             "1.2 ms",

@@ -4,6 +4,7 @@
 //! a template. So the two cannot differ.
 
 mod amount;
+mod app_pages;
 mod apps;
 mod assets;
 mod browse;
@@ -24,6 +25,7 @@ mod shell;
 mod sign_in;
 mod version;
 
+pub use app_pages::{AppPageServer, AppPages, PageRequests};
 pub use apps::{App, AppBackend, AppLane, Apps, AppsPage, SlowPath, StoredResponses};
 pub use askama::Template;
 pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};

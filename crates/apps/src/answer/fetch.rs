@@ -16,7 +16,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use std::sync::Arc;
 use telemetry::{Event, Reason};
 
-const DAYLIGHT_STALE: HeaderName = HeaderName::from_static("daylight-stale");
+pub(super) const DAYLIGHT_STALE: HeaderName = HeaderName::from_static("daylight-stale");
 
 /// A request that goes to the application.
 #[derive(Debug)]
@@ -52,6 +52,11 @@ pub(super) enum Came {
     Hidden(Arc<Stored>, Reason),
     /// A response. `true`: the conditions and the range of the client were not sent.
     Passed(Box<Passed>, Report, bool),
+}
+
+/// Whether a status of the application tells that it failed, so that an older response may be used (RFC 5861, 4).
+pub(super) fn is_trouble(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 500 | 502 | 503 | 504)
 }
 
 impl Fetch {
@@ -126,7 +131,7 @@ impl Fetch {
                     return Err(error);
                 }
             };
-            if matches!(passed.status.as_u16(), 500 | 502 | 503 | 504)
+            if is_trouble(passed.status)
                 && let Some(stored) = self.hiding(Trouble::Error)
             {
                 return Ok(self.hide(stored, Hidden::new(Trouble::Error, Reason::UpstreamFailed, at.answered)));

@@ -2,6 +2,8 @@
 
 mod fetch;
 mod keep;
+mod pages;
+mod refill;
 mod refresh;
 mod visit;
 
@@ -16,6 +18,7 @@ use crate::pass::{Outgoing, PassError};
 use fetch::Fetch;
 use front::{Reply, Request};
 use http::StatusCode;
+use pages::Page;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{Event, Op, Reason};
@@ -42,10 +45,23 @@ impl App {
         {
             return Ok(visit::hit(&stored, now, false, event));
         }
+        let mut instead = None;
+        if let Some(pages) = &self.pages {
+            // In a box, so that requests for other applications do not pay for its size.
+            match Box::pin(self.through_pages(pages, request, event)).await {
+                Page::Reply(reply) => return Ok(reply),
+                Page::Instead(page) => instead = Some(page),
+                Page::None => {}
+            }
+        }
         let outgoing = Outgoing::of(self, request, event).await?;
-        match Visit::of(&self.cache, &outgoing) {
+        let answered = match Visit::of(&self.cache, &outgoing) {
             Some(visit) => self.through_cache(outgoing, visit, event).await,
             None => self.around_cache(outgoing, event).await,
+        };
+        match (&self.pages, instead) {
+            (Some(pages), Some(page)) => pages::or_instead(pages, answered, &page, event),
+            _ => answered,
         }
     }
 

@@ -50,7 +50,7 @@ pub(crate) struct Cache {
 impl Cache {
     /// A cache with these settings. Its bound is registered at `recorder`.
     pub(crate) fn new(options: &AppOptions, recorder: &Arc<Recorder>) -> Self {
-        let store = (options.cache_bytes > 0).then(|| Store::new(&options.name, options.cache_bytes, recorder));
+        let store = (options.cache_bytes > 0).then(|| Store::new(&options.name, options.response_bytes(), recorder));
         Self {
             store,
             purges: Purges::default(),
@@ -217,7 +217,7 @@ impl Cache {
 }
 
 /// The host of a URL, and its path and query. `None`: it is none.
-fn named(url: &str) -> Option<(Option<String>, String)> {
+pub(crate) fn named(url: &str) -> Option<(Option<String>, String)> {
     let url = url.split('#').next().unwrap_or_default();
     if url.starts_with('/') {
         return Some((None, url.to_owned()));

@@ -111,7 +111,7 @@ impl Stored {
 
     /// The reply to a plain request.
     pub(crate) fn plain(&self, now: Millis, copies: &KernelCopies, subject: Subject) -> StoredReply {
-        let (head, body, age) = (self.head.clone(), self.body.clone(), self.freshness.age(now));
+        let (head, body, age) = (self.head.clone(), self.body.clone(), Some(self.freshness.age(now)));
         let file = copies.of(&self.body, &self.copy);
         StoredReply { status: self.status, head, age, body, file, layer: Layer::AppCache, subject }
     }
@@ -148,7 +148,8 @@ fn announce_ranges(headers: &mut HeaderMap, status: StatusCode) {
     }
 }
 
-fn head(status: StatusCode, headers: &HeaderMap, len: usize) -> Bytes {
+/// The head as HTTP/1.1 sends it, with the length of the body and without the empty line.
+pub(crate) fn head(status: StatusCode, headers: &HeaderMap, len: usize) -> Bytes {
     let mut head = Vec::with_capacity(64 * (headers.len() + 2));
     let mut line = |parts: &[&[u8]]| parts.iter().chain(&[&b"\r\n"[..]]).for_each(|part| head.extend_from_slice(part));
     line(&[b"HTTP/1.1 ", status.as_str().as_bytes(), b" ", status.canonical_reason().unwrap_or("<none>").as_bytes()]);
@@ -230,7 +231,7 @@ pub(crate) mod tests {
         ] {
             assert!(text.contains(&format!("{line}\r\n")), "{line} in {text}");
         }
-        assert!(!text.contains("age: 5") && plain.age == 12);
+        assert!(!text.contains("age: 5") && plain.age == Some(12));
         let reply = stored.reply(NOW, "daylight; hit");
         assert_eq!(
             (&reply.headers["age"], &reply.headers["date"]),

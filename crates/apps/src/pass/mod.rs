@@ -12,6 +12,7 @@ mod response_head;
 pub(crate) use error::PassError;
 pub(crate) use outgoing::Outgoing;
 pub(crate) use passed::{Passed, PassedBody};
+pub(crate) use request_head::DAYLIGHT_REFILL;
 
 use crate::app::App;
 use crate::sendfile::SentFile;

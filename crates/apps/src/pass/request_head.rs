@@ -15,6 +15,8 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
+/// By this header the server asks an application to write a page again (docs/hc1.md).
+pub(crate) const DAYLIGHT_REFILL: HeaderName = HeaderName::from_static("daylight-refill");
 const X_REQUEST_START: HeaderName = HeaderName::from_static("x-request-start");
 /// The most headers that are added.
 const OURS: usize = 8;
@@ -31,10 +33,12 @@ pub(super) fn of(app: &App, request: &mut Request, now: Millis, upgrade: Option<
         None => std::mem::take(&mut request.headers),
     };
     remove_listed(&mut headers);
+    let writes_pages = app.options.pages.is_some();
     remove_where(&mut headers, |name, headers| {
         names::is_of_connection(name)
             || names::is_of_proxies(name)
             || matches!(name, "expect" | "content-length")
+            || (writes_pages && matches!(name, "daylight-refill" | "daylight_refill"))
             || (name.contains('_') && is_shadow(name, headers))
     });
     headers.reserve(OURS);

@@ -122,6 +122,11 @@ impl Connection {
         Some(received)
     }
 
+    /// The next line, without its end. `None`: the connection ended.
+    pub(crate) fn line(&mut self) -> Option<String> {
+        Some(String::from_utf8_lossy(&self.until(b"\r\n")?).trim_end().to_owned())
+    }
+
     /// Sends bytes. `false`: the connection ended.
     pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.stream.write_all(bytes.as_ref()).is_ok()

@@ -1,5 +1,5 @@
-//! A table of the configuration file with lists and numbers, as `[[app]]` and `[[app.lane]]` are: each value is read with its line, and
-//! unknown keys are refused.
+//! A table of the configuration file with lists and numbers, as `[[app]]`, `[[app.lane]]` and `[app.pages]` are: each value is read with
+//! its line, and unknown keys are refused.
 
 use super::error::Error;
 use super::spelling::nearest;
@@ -22,9 +22,22 @@ pub const KEYS: &[&str] = &[
     "app.tls_certificate",
     "app.tls_key",
     "app.lane",
+    "app.pages",
 ];
 /// The keys of `[[app.lane]]`.
 pub(super) const LANE: &[&str] = &["app.lane.paths", "app.lane.slots"];
+/// The keys of `[app.pages]`.
+pub(super) const PAGES: &[&str] = &[
+    "app.pages.format",
+    "app.pages.servers",
+    "app.pages.keys",
+    "app.pages.namespace",
+    "app.pages.tolerance_s",
+    "app.pages.timeout_ms",
+    "app.pages.value_bytes",
+    "app.pages.credentials",
+    "app.pages.bypass_cookies",
+];
 
 /// A table, and how a place in its file is written.
 pub(super) struct AppTable<'a> {
@@ -57,6 +70,11 @@ impl<'a> AppTable<'a> {
     fn value(&self, key: &str) -> Option<(&'a Spanned<DeValue<'a>>, String)> {
         let (name, value) = self.body.iter().find(|(name, _)| name.get_ref() == last(key))?;
         Some((value, (self.place_of)(name.span().start)))
+    }
+
+    /// The place of a key, if it is there.
+    pub(super) fn place_of_key(&self, key: &str) -> Option<String> {
+        self.value(key).map(|(_, place)| place)
     }
 
     /// A text that is not empty, and its place.
@@ -107,6 +125,20 @@ impl<'a> AppTable<'a> {
             tables.push(AppTable::new(key, keys, body, at, self.place_of)?);
         }
         Ok(tables)
+    }
+
+    /// The table `[KEY]` of this one.
+    pub(super) fn table(
+        &self,
+        key: &'static str,
+        keys: &'static [&'static str],
+    ) -> Result<Option<AppTable<'a>>, Error> {
+        let Some((value, place)) = self.value(key) else { return Ok(None) };
+        match value.get_ref() {
+            DeValue::Table(body) => AppTable::new(key, keys, body, value.span().start, self.place_of)
+                .map(|table| Some(Self { place, ..table })),
+            _ => Err(Error::NotToml { place, message: format!("write `[{key}]`, once after its `[[app]]`") }),
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! `[[app]]` in the configuration file: the applications in front of which `daylight front` stands. Its command line completes the only
 //! one, or describes the only one without a file.
 
-use super::app_table::{AppTable, KEYS, LANE};
+use super::app_pages::{self, DeclaredPages};
+use super::app_table::{AppTable, KEYS, LANE, PAGES};
 use super::error::Error;
+use super::references::References;
 use super::shares::Shares;
 use super::value::Value;
 use apps::{AppOptions, LaneOptions, Preset};
@@ -53,6 +55,7 @@ pub(super) struct DeclaredApp {
     app: AppSettings,
     cache_bytes: Option<u64>,
     spool_bytes: Option<u64>,
+    pages: Option<DeclaredPages>,
 }
 
 /// What the command line says of the only application.
@@ -148,7 +151,9 @@ fn one(table: &AppTable<'_>) -> Result<DeclaredApp, Error> {
     }
     app.tls = tls(table)?;
     let bytes = |key| table.number(key, 0, BYTES_MAX);
-    Ok(DeclaredApp { app, cache_bytes: bytes("app.cache_bytes")?, spool_bytes: bytes("app.spool_bytes")? })
+    let (cache_bytes, spool_bytes) = (bytes("app.cache_bytes")?, bytes("app.spool_bytes")?);
+    let pages = table.table("app.pages", PAGES)?.map(|table| app_pages::read(&table)).transpose()?;
+    Ok(DeclaredApp { app, cache_bytes, spool_bytes, pages })
 }
 
 impl AppSettings {
@@ -171,12 +176,13 @@ impl DeclaredApp {
         &self.app.place
     }
 
-    /// With the defaults of the machine, whose memory for caches `all` applications share.
-    fn on(self, shares: &Shares, all: usize) -> AppSettings {
+    /// With the defaults of the machine, whose memory for caches `all` applications share, and with credentials.
+    fn on(self, shares: &Shares, all: usize, references: &References) -> Result<AppSettings, Error> {
         let mut app = self.app;
         app.options.cache_bytes = self.cache_bytes.unwrap_or_else(|| shares.app_cache_bytes(all));
         app.options.spool_bytes = self.spool_bytes.unwrap_or_else(|| shares.app_spool_bytes());
-        app
+        app.options.pages = self.pages.map(|pages| pages.with_credentials(references)).transpose()?;
+        Ok(app)
     }
 }
 
@@ -198,13 +204,16 @@ pub(super) fn complete(
     mut declared: Vec<DeclaredApp>,
     given: &GivenApp,
     shares: &Shares,
+    references: &References,
 ) -> Result<Vec<AppSettings>, Error> {
     const LINE: &str = "command line";
     if declared.is_empty() {
-        declared.push(DeclaredApp { app: AppSettings::new(LINE.to_owned()), cache_bytes: None, spool_bytes: None });
+        let app = AppSettings::new(LINE.to_owned());
+        declared.push(DeclaredApp { app, cache_bytes: None, spool_bytes: None, pages: None });
     }
     let all = declared.len();
-    let mut apps: Vec<AppSettings> = declared.into_iter().map(|app| app.on(shares, all)).collect();
+    let on = |app: DeclaredApp| app.on(shares, all, references);
+    let mut apps: Vec<AppSettings> = declared.into_iter().map(on).collect::<Result<_, _>>()?;
     let flags = [("`--to`", !given.to.is_empty()), ("COMMAND", given.command), ("`--listen`", given.listen.is_some())];
     let given_flag = flags.into_iter().find(|(_, given)| *given);
     if let ([_, second, ..], Some((flag, _))) = (&apps[..], given_flag) {

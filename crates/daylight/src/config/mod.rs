@@ -3,6 +3,7 @@
 //! A flag is stronger than the environment (`DAYLIGHT_SECTION_KEY`), the environment than the file, the file than the default. Defaults
 //! are derived from the [`Machine`]. Nothing else reads the environment.
 
+mod app_pages;
 mod app_table;
 mod apps;
 mod contradiction;
@@ -90,14 +91,15 @@ fn read(
     let machine = machine.with_data(&sources.data(shares(&machine).data().0)?);
     let shares = shares(&machine);
     let mut settings = Settings::resolve(&shares, &mut sources)?;
+    let references = environment.references();
     if let Some(given) = front {
-        settings.apps = apps::complete(std::mem::take(&mut sources.apps), given, &shares)?;
+        settings.apps = apps::complete(std::mem::take(&mut sources.apps), given, &shares, &references)?;
     }
     settings.admin_token = environment.admin_token();
     settings.conformance_key = environment.conformance_key();
     let upstream = &settings.upstream;
     let (prefix, folder) = (upstream.credentials_prefix.0.clone(), upstream.credentials_folder.clone());
-    settings.references = environment.references().allow_api(prefix, folder);
+    settings.references = references.allow_api(prefix, folder);
     settings.repositories = sources.repositories;
     let mut warnings = sources.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);

@@ -201,6 +201,7 @@ impl Instance {
             certificates: OnceLock::new(),
             apps: OnceLock::new(),
         });
+        crate::lookup::served_apps::record(&app);
         Ok(Self { app, first, back })
     }
 

@@ -3,10 +3,11 @@
 use crate::app::App;
 use crate::error::Result;
 use crate::lookup::ask_events::ask;
-use apps::{AppView, BackendView, CacheView, LaneView};
+use apps::{AppView, BackendView, CacheView, LaneView, PageServerView, PagesView};
 use insight::{Column, Figure, Filter, Is, Key, Measure, Order, Question, Value};
-use telemetry::{Class, Event, Millis};
-use web::{AppBackend, AppLane, Apps, SlowPath, StoredResponses};
+use std::sync::Arc;
+use telemetry::{By, Class, Event, Metric, Millis, PageOutcome};
+use web::{AppBackend, AppLane, AppPageServer, AppPages, Apps, PageRequests, SlowPath, StoredResponses};
 
 /// How far back the slowest paths are looked for, in milliseconds.
 const RECENT_MS: i64 = 5 * 60 * 1000;
@@ -23,18 +24,30 @@ pub(crate) fn list(app: &App) -> Apps {
     Apps { apps: views.map(|(url, view)| one(url, view)).collect() }
 }
 
+/// Has metrics tell which servers of pages are up.
+pub(crate) fn record(app: &Arc<App>) {
+    let doc = "1 while a server that keeps the pages of an application is asked";
+    let weak = Arc::downgrade(app);
+    app.recorder.figures(Metric::gauge("app_page_server_up", doc), By::Label("which"), move || {
+        let Some(app) = weak.upgrade() else { return Vec::new() };
+        let views = app.apps.get().into_iter().flat_map(|apps| apps.views());
+        views.flat_map(|(_, view)| page_servers(view)).collect()
+    });
+}
+
+/// The servers that keep the pages of an application, each by its number, as the bounds of its connections have it.
+fn page_servers(view: AppView) -> impl Iterator<Item = (String, f64)> {
+    let (name, servers) = (view.name, view.pages.map(|pages| pages.servers).unwrap_or_default());
+    let up = |up| if up { 1.0 } else { 0.0 };
+    servers.into_iter().enumerate().map(move |(at, server)| (format!("{name}/{}", at + 1), up(server.up)))
+}
+
 fn one(url: &str, view: AppView) -> web::App {
-    let AppView { name, hosts, starting, slots, lanes, backends, streams, spool_bytes, spool_max_bytes, cache } = view;
+    let AppView { name, hosts, starting, slots, lanes, backends, streams, spool_bytes, spool_max_bytes, .. } = view;
+    let (cache, pages) = (view.cache.map(stored), view.pages.map(pages));
     let lane = |LaneView { paths, slots, busy, waiting }| AppLane { paths, slots: slots as u64, busy, waiting };
     let backend =
         |BackendView { url, up, trouble, busy, connections }| AppBackend { url, up, trouble, busy, connections };
-    let stored = |CacheView { bytes, max_bytes, responses, hits, lookups }| StoredResponses {
-        bytes,
-        max_bytes,
-        responses,
-        hits,
-        lookups,
-    };
     web::App {
         name,
         url: url.to_owned(),
@@ -46,7 +59,32 @@ fn one(url: &str, view: AppView) -> web::App {
         streams,
         spool_bytes,
         spool_max_bytes,
-        cache: cache.map(stored),
+        cache,
+        pages,
+    }
+}
+
+fn stored(cache: CacheView) -> StoredResponses {
+    let CacheView { bytes, max_bytes, responses, hits, lookups } = cache;
+    StoredResponses { bytes, max_bytes, responses, hits, lookups }
+}
+
+fn pages(pages: PagesView) -> AppPages {
+    let PagesView { format, requests, bytes, max_bytes, servers } = pages;
+    let counted = |(name, requests): (&str, u64)| {
+        let outcome = PageOutcome::read(name);
+        let meaning = outcome.map_or("", PageOutcome::doc).to_owned();
+        PageRequests { outcome: name.to_owned(), meaning, is_hit: outcome.is_some_and(PageOutcome::is_hit), requests }
+    };
+    let server =
+        |PageServerView { url, up, trouble, connections, busy }| AppPageServer { url, up, trouble, connections, busy };
+    let requests = requests.into_iter().map(counted).collect();
+    AppPages {
+        format: format.to_owned(),
+        requests,
+        bytes,
+        max_bytes,
+        servers: servers.into_iter().map(server).collect(),
     }
 }
 

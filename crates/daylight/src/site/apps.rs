@@ -29,6 +29,11 @@ pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Res
     shell::page(&AppsPage { shell: &shell, apps: &apps, slow: slow.as_deref(), open }, event).await
 }
 
+fn server(one: &web::AppPageServer) -> String {
+    let trouble = one.trouble.as_ref().map(|trouble| format!(" ({trouble})")).unwrap_or_default();
+    format!("server {} is {}, {} connections{trouble}", one.url, if one.up { "up" } else { "down" }, one.connections)
+}
+
 fn text(apps: &web::Apps) -> Document {
     let mut document = Document::new("Daylight, the front of these applications");
     for app in &apps.apps {
@@ -44,6 +49,13 @@ fn text(apps: &web::Apps) -> Document {
         document.lines(lines.join("\n"));
         if let Some(cache) = &app.cache {
             document.paragraph(format!("Cache: {}; {}", cache.hit_share(), cache.size()));
+        }
+        if let Some(pages) = &app.pages {
+            document.paragraph(format!("Pages of the form {}: {}; {}", pages.format, pages.hit_share(), pages.size()));
+            let outcome = |one: &&web::PageRequests| format!("{} {}: {}", one.requests, one.outcome, one.meaning);
+            let outcomes: Vec<String> = pages.outcomes().iter().map(outcome).collect();
+            let servers = pages.servers.iter().map(server);
+            document.lines(outcomes.into_iter().chain(servers).collect::<Vec<_>>().join("\n"));
         }
     }
     document

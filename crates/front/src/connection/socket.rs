@@ -48,6 +48,11 @@ impl Socket {
         (self.again == 0 && !has_lone_lf(&self.ahead)).then_some(&*self.ahead)
     }
 
+    /// The first `len` of the waiting bytes: a request.
+    pub(crate) fn request(&self, len: usize) -> &[u8] {
+        self.ahead.get(..len).unwrap_or_default()
+    }
+
     /// The first `len` of the waiting bytes were a request, which is now answered.
     pub(crate) fn consume(&mut self, len: usize) {
         if len < self.ahead.len() {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use telemetry::{Event, Op, OpenRequest, Tick};
 
 /// An event whose request has no reply yet. If it is dropped, the client has disconnected, and the event is released.
-pub(super) struct OpenEvent {
+pub(crate) struct OpenEvent {
     /// `None` once there is a reply.
     pub(super) event: Option<Box<Event>>,
     pub(super) client: IpAddr,
@@ -28,7 +28,7 @@ pub(crate) struct RequestFacts<'a> {
 }
 
 impl OpenEvent {
-    pub(super) fn begin(connection: &ConnectionContext, facts: &RequestFacts<'_>) -> Self {
+    pub(crate) fn begin(connection: &ConnectionContext, facts: &RequestFacts<'_>) -> Self {
         let state = &connection.state;
         let recorder = state.recorder();
         recorder.attempt();
@@ -55,6 +55,15 @@ impl OpenEvent {
         }
         let client = facts.forwarded.unwrap_or(connection.client);
         Self { event: Some(event), client, head_end: now, state: state.clone() }
+    }
+
+    /// A stored reply was asked for from `began` until `now`, and does not hold. The handler begins.
+    pub(crate) fn not_confirmed(&mut self, began: Tick, now: Tick) {
+        if let Some(event) = &mut self.event {
+            event.add(Op::HeadParse, began.since(self.head_end));
+            event.add(Op::AppPagesRead, now.since(began));
+        }
+        self.head_end = now;
     }
 
     /// There is a reply since `ready`: the state of the connection owns the event from here.

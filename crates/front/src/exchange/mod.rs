@@ -50,7 +50,18 @@ pub(crate) fn exchange(
     if let Some(event) = &mut open_event.event {
         record_origin(&connection, &head.headers, event);
     }
-    async move { answer(&connection, open_event, head, upload, search).await }
+    continued(connection, open_event, head, upload, search)
+}
+
+/// Continues with a request that no stored reply has answered.
+pub(crate) async fn continued(
+    connection: Rc<ConnectionContext>,
+    open_event: OpenEvent,
+    head: Parts,
+    upload: Upload,
+    search: PageSearch,
+) -> Response<OutgoingBody> {
+    answer(&connection, open_event, head, upload, search).await
 }
 
 /// Records what the headers tell of the way to this server: how long the request waited at a proxy, and the trace of its
@@ -71,13 +82,12 @@ fn record_origin(connection: &ConnectionContext, headers: &HeaderMap, event: &mu
 /// of the head. Returns the id of the event, and the body, which is empty unless `sends_body`.
 pub(crate) fn prepared(
     connection: &ConnectionContext,
-    facts: &RequestFacts<'_>,
+    mut open_event: OpenEvent,
     page: PreparedPage,
     found: Tick,
     sends_body: bool,
     record: impl FnOnce(&mut Event, u64),
 ) -> (EventId, OutgoingBody) {
-    let mut open_event = OpenEvent::begin(connection, facts);
     let mut id = EventId::default();
     let head_end = open_event.head_end;
     if let Some(event) = &mut open_event.event {

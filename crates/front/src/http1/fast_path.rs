@@ -2,15 +2,14 @@
 //! much less work than in hyper, because they have no body and need no wait. All other requests go to hyper.
 
 use crate::body::OutgoingBody;
-use crate::body::chunk::Chunk;
 use crate::conditional::sends_body;
-use crate::connection::protocol::ProtocolError;
 use crate::connection::socket::Socket;
 use crate::connection::state::ConnectionState;
 use crate::date;
-use crate::exchange::attempt::RequestFacts;
+use crate::exchange::attempt::{OpenEvent, RequestFacts};
 use crate::exchange::context::ConnectionContext;
-use crate::exchange::{exchange, method_name, prepared};
+use crate::exchange::{continued, exchange, method_name, prepared};
+use crate::http1::fast_reply::FastReply;
 use crate::http1::plain_request::{self, PlainRequest};
 use crate::http1::response_head;
 use crate::pages::accept_encoding::accepts_gzip;
@@ -18,15 +17,15 @@ use crate::pages::browser::is_browser;
 use crate::pages::{PageSearch, PreparedPage};
 use crate::reply::DAYLIGHT_EVENT;
 use crate::request::upload::Upload;
-use crate::stored::{PlainHead, StoredReply};
-use bytes::{Buf, Bytes};
+use crate::stored::{Confirming, PlainHead, StoredReply};
 use http::{Method, Response, header};
 use std::cell::Cell;
-use std::io::{self, IoSlice, Write};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
-use telemetry::{Class, Layer, Millis, Op, Tick};
+use std::task::{Context, Poll};
+use telemetry::{Class, Event, Layer, Millis, Op, Tick};
 
 /// An exchange that has begun. hyper is given the same bytes, and continues with it instead of beginning another.
 pub(crate) type BegunExchange = Pin<Box<dyn Future<Output = Response<OutgoingBody>>>>;
@@ -35,20 +34,27 @@ pub(crate) type BegunExchange = Pin<Box<dyn Future<Output = Response<OutgoingBod
 pub(crate) enum Answer {
     /// The reply to them.
     Reply(FastReply),
-    /// They are a request whose handler waits.
-    Working(WaitingExchange),
+    /// They are a request whose answer waits.
+    Waiting(WaitingRequest),
     /// The client has disconnected.
     Gone,
     /// hyper reads them.
     Hyper,
 }
 
-/// A plain request whose handler waits. Its bytes stay with the socket: hyper is given them if it has to write the reply.
-pub(crate) struct WaitingExchange {
-    exchange: BegunExchange,
+/// A plain request whose answer waits. Its bytes stay with the socket: hyper is given them if it has to write the reply.
+pub(crate) struct WaitingRequest {
+    waits: Waits,
     /// How many bytes it has.
     len: usize,
     get: bool,
+}
+
+enum Waits {
+    /// For the handler.
+    Exchange(BegunExchange),
+    /// For the confirmation of a stored reply, since then.
+    Confirming(Confirming, OpenEvent, Tick),
 }
 
 /// Answers the requests that need nothing of hyper.
@@ -74,36 +80,59 @@ impl FastPath {
         let Some(bytes) = socket.waiting() else { return Answer::Hyper };
         let len = bytes.len();
         let Some(plain) = PlainRequest::read(bytes, &mut lines, &self.connection.limits) else { return Answer::Hyper };
-        let mut search = PageSearch::All;
-        if let Some(reply) = self.page(&plain, &mut search) {
-            socket.consume(len);
-            return Answer::Reply(reply);
-        }
-        let get = plain.method == Method::GET;
-        let Some(exchange) = self.begin(&plain, search) else { return Answer::Hyper };
-        let mut waiting = WaitingExchange { exchange, len, get };
+        let (get, mut search) = (plain.method == Method::GET, PageSearch::All);
+        let waits = match self.page(&plain, &mut search) {
+            Some(Ok(reply)) => {
+                socket.consume(len);
+                return Answer::Reply(reply);
+            }
+            Some(Err(confirming)) => confirming,
+            None => match self.begin(&plain, None, search) {
+                Some(exchange) => Waits::Exchange(exchange),
+                None => return Answer::Hyper,
+            },
+        };
+        let mut waiting = WaitingRequest { waits, len, get };
         match self.poll(&mut waiting, socket, cx) {
             Poll::Ready(answer) => answer,
-            Poll::Pending => Answer::Working(waiting),
+            Poll::Pending => Answer::Waiting(waiting),
         }
     }
 
-    /// Continues with a request whose handler waits; never ready with [`Answer::Working`]. hyper gets the exchange if the reply comes in
+    /// Continues with a request whose answer waits; never ready with [`Answer::Waiting`]. hyper gets the exchange if the reply comes in
     /// parts, or has something that only hyper writes.
-    pub(crate) fn poll(
-        &self,
-        waiting: &mut WaitingExchange,
-        socket: &mut Socket,
-        cx: &mut Context<'_>,
-    ) -> Poll<Answer> {
-        let Poll::Ready(response) = waiting.exchange.as_mut().poll(cx) else {
+    pub(crate) fn poll(&self, waiting: &mut WaitingRequest, socket: &mut Socket, cx: &mut Context<'_>) -> Poll<Answer> {
+        let WaitingRequest { waits, len, get } = waiting;
+        if let Waits::Confirming(confirming, ..) = waits {
+            // After a panic the handler answers.
+            let reply = catch_unwind(AssertUnwindSafe(|| confirming.as_mut().poll(cx))).unwrap_or(Poll::Ready(None));
+            let Poll::Ready(reply) = reply else { return connected(socket, cx, *len) };
+            let begun = std::mem::replace(waits, Waits::Exchange(Box::pin(std::future::pending())));
+            let Waits::Confirming(_, mut open_event, began) = begun else { return Poll::Ready(Answer::Gone) };
+            let now = Tick::now();
+            if let Some(reply) = reply {
+                socket.consume(*len);
+                let reply = self.send_stored(open_event, reply, now, *get, |event, nanos| {
+                    let waited = now.since(began);
+                    event.add(Op::AppCacheLookup, nanos.saturating_sub(waited));
+                    event.add(Op::AppPagesRead, waited);
+                });
+                return Poll::Ready(reply.map_or(Answer::Gone, Answer::Reply));
+            }
+            open_event.not_confirmed(began, now);
+            let mut lines = plain_request::lines();
+            let plain = PlainRequest::read(socket.request(*len), &mut lines, &self.connection.limits);
+            let exchange = plain.and_then(|plain| self.begin(&plain, Some(open_event), PageSearch::All));
+            let Some(exchange) = exchange else { return Poll::Ready(Answer::Gone) };
+            *waits = Waits::Exchange(exchange);
+        }
+        let Waits::Exchange(exchange) = waits else { return Poll::Ready(Answer::Gone) };
+        let Poll::Ready(response) = exchange.as_mut().poll(cx) else {
             if self.connection.state.interims.wait() {
-                let exchange = std::mem::replace(&mut waiting.exchange, Box::pin(std::future::pending()));
-                self.begun.set(Some(exchange));
+                self.begun.set(Some(std::mem::replace(exchange, Box::pin(std::future::pending()))));
                 return Poll::Ready(Answer::Hyper);
             }
-            let is_there = socket.poll_connected(cx, waiting.len);
-            return if is_there { Poll::Pending } else { Poll::Ready(Answer::Gone) };
+            return connected(socket, cx, *len);
         };
         let ends = response.headers().contains_key(header::CONNECTION);
         // Only hyper writes a reason phrase.
@@ -111,9 +140,9 @@ impl FastPath {
             self.begun.set(Some(Box::pin(std::future::ready(response))));
             return Poll::Ready(Answer::Hyper);
         }
-        socket.consume(waiting.len);
+        socket.consume(*len);
         let (parts, body) = response.into_parts();
-        let len = body.left().filter(|_| waiting.get).and_then(|len| usize::try_from(len).ok());
+        let len = body.left().filter(|_| *get).and_then(|len| usize::try_from(len).ok());
         let mut head = response_head::begin(parts.status, parts.headers.iter(), len);
         let date = parts.headers.get(header::DATE).cloned();
         let now = || self.connection.state.recorder().clock().now();
@@ -123,7 +152,7 @@ impl FastPath {
 
     /// Answers from a page, without a future and without a table of headers. A request that depends on more than path,
     /// query and coding goes through the exchange; `search` then holds the pages that are still to be searched.
-    fn page(&self, plain: &PlainRequest<'_>, search: &mut PageSearch) -> Option<FastReply> {
+    fn page(&self, plain: &PlainRequest<'_>, search: &mut PageSearch) -> Option<Result<FastReply, Waits>> {
         let ConnectionContext { handler, limits, proxies, client, state, .. } = &*self.connection;
         if plain.special || plain.hosts != 1 || plain.target.len() > limits.uri {
             return None;
@@ -151,30 +180,55 @@ impl FastPath {
         let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
         let mut head = Vec::with_capacity(page.head.len() + OWN);
         head.extend_from_slice(&page.head);
-        let (id, body) = prepared(&self.connection, &facts, page, found, sends_body(&plain.method), |event, nanos| {
-            event.add(Op::PageLookup, nanos);
-            event.layer = Layer::Page;
-        });
+        let open_event = OpenEvent::begin(&self.connection, &facts);
+        let (id, body) =
+            prepared(&self.connection, open_event, page, found, sends_body(&plain.method), |event, nanos| {
+                event.add(Op::PageLookup, nanos);
+                event.layer = Layer::Page;
+            });
         response_head::line(&mut head, &DAYLIGHT_EVENT, &id.digits());
         response_head::end(&mut head, &date::at(now));
-        FastReply::new(head, body)
+        FastReply::new(head, body).map(Ok)
     }
 
-    /// Answers with a reply that the handler has stored, also without a future and without a table of headers.
-    fn stored(&self, plain: &PlainRequest<'_>, path: &str, now: Millis) -> Option<FastReply> {
+    /// Answers with a reply that the handler has stored, also without a future and without a table of headers; or has it confirmed.
+    fn stored(&self, plain: &PlainRequest<'_>, path: &str, now: Millis) -> Option<Result<FastReply, Waits>> {
         let PlainRequest { method, target, lines, .. } = plain;
         let asked = PlainHead { method, target, tls: self.connection.tls, lines };
-        let StoredReply { status, head: kept, age, body, file, layer, subject } =
-            self.connection.handler.stored(&asked, now)?;
+        let (stored, confirming) = match self.connection.handler.stored(&asked, now) {
+            Some(stored) => (Some(stored), None),
+            None => (None, Some(self.connection.handler.confirmed(&asked)?)),
+        };
         let found = Tick::now();
         let (method, agent) = (method_name(&plain.method), plain.agent);
         let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
+        let open_event = OpenEvent::begin(&self.connection, &facts);
+        if let Some(confirming) = confirming {
+            return Some(Err(Waits::Confirming(confirming, open_event, found)));
+        }
+        let record = |event: &mut Event, nanos| event.add(Op::AppCacheLookup, nanos);
+        self.send_stored(open_event, stored?, found, sends_body(&plain.method), record).map(Ok)
+    }
+
+    /// Answers with a stored reply that was found at `found`.
+    fn send_stored(
+        &self,
+        open_event: OpenEvent,
+        stored: StoredReply,
+        found: Tick,
+        sends_body: bool,
+        record: impl FnOnce(&mut Event, u64),
+    ) -> Option<FastReply> {
+        let StoredReply { status, head: kept, age, body, file, layer, subject } = stored;
         let mut head = Vec::with_capacity(kept.len() + OWN);
         head.extend_from_slice(&kept);
-        write!(head, "age: {age}\r\n").ok()?;
+        match age {
+            Some(age) => write!(head, "age: {age}\r\n").ok()?,
+            None => response_head::line(&mut head, &header::DATE, date::at(self.now()).as_bytes()),
+        }
         let page = PreparedPage { status, head: kept, body, file, subject, reason: None };
-        let (id, body) = prepared(&self.connection, &facts, page, found, sends_body(&plain.method), |event, nanos| {
-            event.add(Op::AppCacheLookup, nanos);
+        let (id, body) = prepared(&self.connection, open_event, page, found, sends_body, |event, nanos| {
+            record(event, nanos);
             (event.layer, event.class) = (layer, Some(Class::Apps));
         });
         response_head::line(&mut head, &DAYLIGHT_EVENT, &id.digits());
@@ -182,11 +236,19 @@ impl FastPath {
         FastReply::new(head, body)
     }
 
-    /// Has the handler begin with a request that no page answers.
-    fn begin(&self, plain: &PlainRequest<'_>, search: PageSearch) -> Option<BegunExchange> {
+    /// Has the handler begin with a request that no page answers. `open_event`: that of a stored reply which did not hold.
+    fn begin(
+        &self,
+        plain: &PlainRequest<'_>,
+        open_event: Option<OpenEvent>,
+        search: PageSearch,
+    ) -> Option<BegunExchange> {
         let head = plain.parts()?;
         let (connection, upload) = (self.connection.clone(), Upload::none(&self.connection.limits));
-        Some(Box::pin(exchange(connection, head, upload, search)))
+        Some(match open_event {
+            Some(open_event) => Box::pin(continued(connection, open_event, head, upload, search)),
+            None => Box::pin(exchange(connection, head, upload, search)),
+        })
     }
 
     /// When the request arrived.
@@ -196,44 +258,10 @@ impl FastPath {
     }
 }
 
+/// Waits, as long as the client is there.
+fn connected(socket: &mut Socket, cx: &mut Context<'_>, len: usize) -> Poll<Answer> {
+    if socket.poll_connected(cx, len) { Poll::Pending } else { Poll::Ready(Answer::Gone) }
+}
+
 /// Capacity for the headers that differ in each reply.
 const OWN: usize = 96;
-
-/// A reply that is being written.
-pub(crate) struct FastReply {
-    head: Bytes,
-    /// `None` once it has been written.
-    piece: Option<Chunk>,
-}
-
-impl FastReply {
-    /// `None`: the body is not available at once.
-    fn new(head: Vec<u8>, mut body: OutgoingBody) -> Option<Self> {
-        Some(Self { head: head.into(), piece: Some(body.whole()?) })
-    }
-
-    /// Writes head and body, both in one call if the socket takes them.
-    pub(crate) fn poll(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while let Some(piece) = &mut self.piece {
-            let slices = [IoSlice::new(&self.head), IoSlice::new(piece.chunk())];
-            let left = if self.head.is_empty() { &slices[1..] } else { &slices };
-            let wrote = ready!(socket.poll_send(cx, left))?;
-            if wrote == 0 {
-                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
-            }
-            let of_head = wrote.min(self.head.len());
-            self.head.advance(of_head);
-            piece.advance(wrote - of_head);
-            if !self.head.has_remaining() && !piece.has_remaining() {
-                self.piece = None;
-            }
-        }
-        socket.poll_flushed(cx)
-    }
-}
-
-impl From<io::Error> for ProtocolError {
-    fn from(error: io::Error) -> Self {
-        Self { malformed: None, detail: error.to_string() }
-    }
-}

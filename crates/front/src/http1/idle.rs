@@ -5,7 +5,8 @@
 use crate::connection::protocol::{Protocol, ProtocolError};
 use crate::connection::running_tunnel::RunningTunnel;
 use crate::connection::socket::Socket;
-use crate::http1::fast_path::{Answer, FastPath, FastReply, WaitingExchange};
+use crate::http1::fast_path::{Answer, FastPath, WaitingRequest};
+use crate::http1::fast_reply::FastReply;
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::{Connection, Parts};
@@ -36,8 +37,8 @@ enum State<S: HttpService<Incoming>> {
 enum Step {
     /// It waits for a request.
     Free,
-    /// The handler works.
-    Working(WaitingExchange),
+    /// A request waits for its answer.
+    Waiting(WaitingRequest),
     /// A reply is being written.
     Reply(FastReply),
 }
@@ -59,7 +60,7 @@ impl<S: HttpService<Incoming>, F> Http1<S, F> {
                     }
                     self.fast_path.answer(socket, cx)
                 }
-                Step::Working(waiting) => ready!(self.fast_path.poll(waiting, socket, cx)),
+                Step::Waiting(waiting) => ready!(self.fast_path.poll(waiting, socket, cx)),
                 Step::Reply(reply) => {
                     ready!(reply.poll(socket, cx))?;
                     *step = Step::Free;
@@ -68,8 +69,8 @@ impl<S: HttpService<Incoming>, F> Http1<S, F> {
             };
             match answer {
                 Answer::Reply(reply) => *step = Step::Reply(reply),
-                Answer::Working(waiting) => {
-                    *step = Step::Working(waiting);
+                Answer::Waiting(waiting) => {
+                    *step = Step::Waiting(waiting);
                     return Poll::Pending;
                 }
                 Answer::Hyper => return Poll::Ready(Ok(Next::Hyper)),

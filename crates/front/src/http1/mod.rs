@@ -2,6 +2,7 @@
 
 pub(crate) mod builder;
 pub(crate) mod fast_path;
+pub(crate) mod fast_reply;
 pub(crate) mod idle;
 pub(crate) mod line_ends;
 pub(crate) mod plain_request;

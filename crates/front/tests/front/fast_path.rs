@@ -1,11 +1,9 @@
 //! The fast path answers exactly as hyper does.
 
-use crate::running_front::{Answer, Front, HANGS, ROPE, TestHandler, options};
+use crate::running_front::{Answer, Front, ROPE, TestHandler, options};
 use front::{Answering, Handler, Limits, Request};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
 use telemetry::Event;
-use tokio::sync::Semaphore;
 
 const REQUESTS: &[&str] = &[
     "GET /a?b=%20c HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -82,22 +80,6 @@ impl Handler for Later {
     }
 }
 
-/// Tells that a request has begun, and answers it when there is a permit.
-struct Gated {
-    begun: Sender<()>,
-    permits: Arc<Semaphore>,
-}
-
-impl Handler for Gated {
-    fn answer<'a>(&'a self, request: &'a mut Request, event: &'a mut Event) -> Answering<'a> {
-        Box::pin(async {
-            self.begun.send(()).unwrap();
-            self.permits.acquire().await.unwrap().forget();
-            TestHandler.answer(request, event).await
-        })
-    }
-}
-
 #[test]
 fn whatever_is_asked_gets_the_reply_that_it_gets_behind_a_request_with_a_body() {
     answers_are_the_same(&Front::new());
@@ -132,19 +114,4 @@ fn plain_requests_and_others_take_turns_on_a_connection() {
         client.send("GET /b HTTP/1.1\r\nHost: a\r\n\r\nGET /bb HTTP/1.1\r\nHost: a\r\n\r\n");
         assert_eq!((client.answer().body.len(), client.answer().body.len()), (7, 8));
     }
-}
-
-#[test]
-fn requests_that_come_while_one_is_worked_on_are_answered_after_it_in_their_order() {
-    let (begun, begins) = channel();
-    let permits = Arc::new(Semaphore::new(0));
-    let front = Front::of(options(Limits::default()), None, Arc::new(Gated { begun, permits: permits.clone() }));
-    let mut client = front.client();
-    client.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
-    begins.recv_timeout(HANGS).unwrap();
-    client.send("GET /bb HTTP/1.1\r\nHost: a\r\n\r\nGET /ccc HTTP/1.1\r\nHo");
-    client.send("st: a\r\n\r\n");
-    permits.add_permits(4);
-    assert_eq!([7, 8, 9], [0; 3].map(|_| client.answer().body.len()));
-    assert_eq!(client.get("/dddd").body.len(), 10);
 }

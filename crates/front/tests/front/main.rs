@@ -22,3 +22,4 @@ mod taken_uploads;
 mod tls;
 mod tunnels;
 mod uploads;
+mod waiting;

@@ -4,8 +4,8 @@ use crate::growing::ask;
 use crate::running_front::{Front, options, pattern};
 use bytes::Bytes;
 use front::{
-    Answering, ClientFrom, Handler, KernelCopies, KernelCopy, Limits, Options, PlainHead, Proxies, Reply, Request,
-    StoredReply,
+    Answering, ClientFrom, Confirming, Handler, KernelCopies, KernelCopy, Limits, Options, PlainHead, Proxies, Reply,
+    Request, StoredReply,
 };
 use http::StatusCode;
 use std::sync::Arc;
@@ -48,7 +48,23 @@ impl Handler for Store {
         );
         let subject = Subject { repository: "shop".into(), ..Subject::default() };
         let layer = Layer::AppCache;
-        Some(StoredReply { status, head: lines.into(), age: 12, body, file, layer, subject })
+        Some(StoredReply { status, head: lines.into(), age: Some(12), body, file, layer, subject })
+    }
+
+    fn confirmed(&self, head: &PlainHead<'_>) -> Option<Confirming> {
+        let (status, layer) = (StatusCode::OK, Layer::AppPages);
+        let head = match head.target {
+            "/confirmed" => Some("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n".into()),
+            "/outdated" => None,
+            "/panics" => return Some(Box::pin(async { panic!("on purpose") })),
+            "/never" => return Some(Box::pin(std::future::pending())),
+            _ => return None,
+        };
+        Some(Box::pin(async move {
+            tokio::task::yield_now().await;
+            let (body, subject) = (Bytes::from_static(b"confirmed"), Subject::default());
+            Some(StoredReply { status, head: head?, age: None, body, file: None, layer, subject })
+        }))
     }
 
     fn answer<'a>(&'a self, _: &'a mut Request, _: &'a mut Event) -> Answering<'a> {
@@ -88,6 +104,51 @@ fn a_stored_reply_is_sent_as_it_is_with_its_age_and_its_event() {
         let outcome = if status == 200 { Outcome::Answered } else { Outcome::NotFound };
         assert_eq!(event.outcome, Some(outcome));
     }
+}
+
+#[test]
+fn a_reply_that_is_confirmed_is_sent_with_the_date_of_now_and_its_event() {
+    let front = front();
+    let mut client = front.client();
+    for (method, body) in [("GET", "confirmed"), ("HEAD", ""), ("GET", "confirmed")] {
+        ask(&mut client, "1.1", method, "/confirmed", "user-agent: tester\r\n");
+        let (_, head) = client.head();
+        assert_eq!(client.body(body.len()), body.as_bytes());
+        let event = front.event();
+        let (start, end) =
+            ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\ndate: ", format!("daylight-event: {}\r\n\r\n", event.id));
+        assert!(head.starts_with(start) && head.ends_with(&end) && !head.contains("age:"), "{head}");
+        assert_eq!(
+            (event.layer, event.class, event.outcome),
+            (Layer::AppPages, Some(Class::Apps), Some(Outcome::Answered))
+        );
+        let count = |op| event.tally(op).count;
+        assert_eq!([Op::AppCacheLookup, Op::AppPagesRead, Op::HeadParse].map(count), [1, 1, 0]);
+        assert!(event.tallies().map(|(_, tally)| tally.nanos).sum::<u64>() <= event.duration, "{event:?}");
+    }
+}
+
+#[test]
+fn the_handler_answers_where_a_reply_does_not_hold() {
+    let front = front();
+    let mut client = front.client();
+    for path in ["/outdated", "/panics"] {
+        assert_eq!(
+            [path, "/confirmed", path].map(|path| client.get(path).body),
+            [&b"answered"[..], b"confirmed", b"answered"]
+        );
+        let events = [front.event(), front.event(), front.event()];
+        let layers = events.iter().map(|event| event.layer);
+        assert!(layers.eq([Layer::None, Layer::AppPages, Layer::None]), "{path}");
+        assert_eq!(events[2].tally(Op::AppPagesRead).count, 1);
+        assert!(events[2].tallies().map(|(_, tally)| tally.nanos).sum::<u64>() <= events[2].duration);
+    }
+    client.send("GET /never HTTP/1.1\r\nhost: a\r\n\r\n");
+    while front.recorder.totals().attempts() < 7 {
+        std::thread::yield_now();
+    }
+    drop(client);
+    assert_eq!(front.event().outcome, Some(Outcome::ClientGone));
 }
 
 #[test]

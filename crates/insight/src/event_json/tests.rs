@@ -42,6 +42,7 @@ fn full(because: Because) -> Event {
             lane: "/reports/**".into(),
             backend: "http://127.0.0.1:3000".into(),
             cache: "fwd=miss",
+            page: "old",
             ahead: 2,
             server_timing: "db;dur=5".into(),
         })),
@@ -89,10 +90,13 @@ fn a_hit_of_an_application_and_a_request_whose_body_took_long_read_as_before() {
     let mut passed = full(Because::Slow);
     passed.add(Op::AppBody, 3_000_000);
     let before = passed.json();
-    let events = [hit, passed];
+    let mut page = hit.clone();
+    (page.layer, page.id) = (Layer::AppPages, EventId(77));
+    let events = [hit, passed, page];
     let found = |event: &Event| find(&kept(&events), event.id).unwrap().unwrap();
     assert_eq!(found(&events[0])["app"], json!({ "cache": "hit" }));
     assert_eq!(found(&events[1]), before);
+    assert_eq!(found(&events[2])["app"], json!({ "cache": "hit", "page": "hit" }));
 }
 
 #[test]

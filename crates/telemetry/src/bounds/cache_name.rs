@@ -28,6 +28,7 @@ macro_rules! caches {
 caches! {
     Pages "Requests that were answered with a complete response from memory";
     AppCache "Requests for an application that were answered with a stored response";
+    AppPages "Requests for an application that were answered with a page that it wrote and that was in memory";
     OpenFiles "Requests for a large file that was still open";
     Indexes "Requests for an index that was up to date in memory";
     UpstreamIndexes "Requests that needed the index of a gem upstream and found it in memory";

@@ -93,6 +93,9 @@ bounds! {
     AppStreams "app.streams" Connections [] "Open WebSockets and event streams of an application; they hold no slot";
     AppSpool "app.spool" Bytes ["app.spool_bytes"] "Uploads and responses of an application that wait in anonymous files for their reader";
     AppCache "app.cache" Bytes ["app.cache_bytes"] "Stored responses of an application in memory";
+    AppPages "app.pages" Bytes ["app.cache_bytes"] "Pages that an application wrote, in memory; each is confirmed by its store before it is sent";
+    AppPageReads "app.page_reads" Operations [] "Reads of a server that keeps the pages of an application, in progress; requests of rejected reads are passed on";
+    AppPageConnections "app.page_connections" Connections [] "Open connections to a server that keeps the pages of an application, one for each core";
     OpenFiles "files.open" Files ["server.open_files"] "Files that are kept open for the next request";
     FileThreads "file.threads" Reads ["server.file_threads"] "Reads of files for responses; only reads that need a thread wait";
     FileBuffers "file.buffers" Buffers ["server.file_buffers"] "Buffers of 64 KiB for files in responses";

@@ -1,12 +1,15 @@
 //! Requests for each application in front of which the server stands, with its lanes and its backends.
 
-use crate::event::app_cache;
+use crate::event::{app_cache, app_page};
 use crate::prometheus::metrics_view::OTHER;
 use crate::recorder::glance::Glance;
 use crate::{Histogram, Layer, MemberSaid, Op, Outcome, Reason};
 
 /// The most applications, lanes of one and backends of one that are counted one by one. Requests for further ones count together.
 const EACH_MAX: usize = 100;
+
+/// The layers by which bytes and times are told apart. The first one is also that of the server itself.
+pub(crate) const LAYERS: [Layer; 3] = [Layer::App, Layer::AppCache, Layer::AppPages];
 
 /// A list of few things by name.
 pub(crate) type ByName<T> = Vec<(Box<str>, T)>;
@@ -20,13 +23,15 @@ pub(crate) struct Apps(ByName<AppCounts>);
 pub(crate) struct AppCounts {
     /// Requests by the state of the cache ([`crate::AppUse::cache`]); empty: they were refused before the cache was asked.
     pub(crate) by_cache: Vec<(&'static str, u64)>,
+    /// Requests by what became of the page that the application wrote ([`crate::AppUse::page`]). Others are not counted here.
+    pub(crate) by_page: Vec<(&'static str, u64)>,
     pub(crate) outcomes: [u64; Outcome::COUNT],
     pub(crate) reasons: [u64; Reason::COUNT],
     pub(crate) received_bytes: u64,
-    /// Bytes of responses of the application and of the server itself; and those of stored responses.
-    pub(crate) sent_bytes: [u64; 2],
+    /// Bytes of responses, by [`LAYERS`].
+    pub(crate) sent_bytes: [u64; LAYERS.len()],
     /// The times to the first byte, divided as the bytes are.
-    pub(crate) first_bytes: [Histogram; 2],
+    pub(crate) first_bytes: [Histogram; LAYERS.len()],
     /// Requests for which a proxy told when it had got them, and the nanoseconds until they arrived here.
     pub(crate) queued_outside: (u64, u64),
     pub(crate) lanes: ByName<LaneCounts>,
@@ -54,10 +59,11 @@ impl Default for AppCounts {
     fn default() -> Self {
         Self {
             by_cache: Vec::new(),
+            by_page: Vec::new(),
             outcomes: [0; Outcome::COUNT],
             reasons: [0; Reason::COUNT],
             received_bytes: 0,
-            sent_bytes: [0; 2],
+            sent_bytes: [0; LAYERS.len()],
             first_bytes: Default::default(),
             queued_outside: (0, 0),
             lanes: Vec::new(),
@@ -111,16 +117,20 @@ impl Apps {
 impl AppCounts {
     fn add(&mut self, event: &Glance<'_>) {
         let figures = event.figures;
-        self.cache(app_cache(figures.layer, event.more), 1);
+        count(&mut self.by_cache, app_cache(figures.layer, event.more), 1);
+        let page = app_page(figures.layer, event.more);
+        if !page.is_empty() {
+            count(&mut self.by_page, page, 1);
+        }
         self.outcomes[figures.outcome.unwrap_or(Outcome::Failed) as usize] += 1;
         if let Some(reason) = figures.reason {
             self.reasons[reason as usize] += 1;
         }
-        let stored = usize::from(figures.layer == Layer::AppCache);
+        let layer = LAYERS.iter().position(|layer| *layer == figures.layer).unwrap_or_default();
         self.received_bytes += figures.bytes_in;
-        self.sent_bytes[stored] += figures.bytes_out;
+        self.sent_bytes[layer] += figures.bytes_out;
         if figures.status != 0 {
-            self.first_bytes[stored].record(figures.first_byte);
+            self.first_bytes[layer].record(figures.first_byte);
         }
         if let Some(more) = event.more.filter(|more| more.queued_outside > 0) {
             self.queued_outside.0 += 1;
@@ -149,15 +159,9 @@ impl AppCounts {
         }
     }
 
-    fn cache(&mut self, state: &'static str, requests: u64) {
-        match self.by_cache.iter_mut().find(|(known, _)| *known == state) {
-            Some((_, count)) => *count += requests,
-            None => self.by_cache.push((state, requests)),
-        }
-    }
-
     fn merge(&mut self, other: &Self) {
-        other.by_cache.iter().for_each(|(state, requests)| self.cache(state, *requests));
+        other.by_cache.iter().for_each(|(state, requests)| count(&mut self.by_cache, state, *requests));
+        other.by_page.iter().for_each(|(page, requests)| count(&mut self.by_page, page, *requests));
         super::add_each(&mut self.outcomes, &other.outcomes);
         super::add_each(&mut self.reasons, &other.reasons);
         self.received_bytes += other.received_bytes;
@@ -170,6 +174,14 @@ impl AppCounts {
             mine.requests += theirs.requests;
             super::add_each(&mut mine.failures, &theirs.failures);
         });
+    }
+}
+
+/// Counts requests of a state.
+fn count(list: &mut Vec<(&'static str, u64)>, state: &'static str, requests: u64) {
+    match list.iter_mut().find(|(known, _)| *known == state) {
+        Some((_, count)) => *count += requests,
+        None => list.push((state, requests)),
     }
 }
 
@@ -199,24 +211,29 @@ mod tests {
         event
     }
 
-    fn count(apps: &mut Apps, event: &Event) {
+    fn seen(apps: &mut Apps, event: &Event) {
         apps.add(&Glance::of(event, &Figures::of(event)));
     }
 
     #[test]
     fn a_hit_counts_without_a_lane_and_a_silent_backend_by_its_name() {
         let mut apps = Apps::default();
-        count(&mut apps, &passed("shop", "/reports/**", "http://a", None));
-        count(&mut apps, &passed("shop", "/reports/**", "http://b", Some(Reason::AppSilent)));
+        let mut old = passed("shop", "/reports/**", "http://a", None);
+        old.more_mut().app.as_mut().unwrap().page = "old";
+        seen(&mut apps, &old);
+        seen(&mut apps, &passed("shop", "/reports/**", "http://b", Some(Reason::AppSilent)));
         let mut hit = *Event::request(Millis(1), Tick(0));
         hit.subject.repository = "shop".into();
         (hit.layer, hit.status, hit.bytes_out) = (Layer::AppCache, 200, 100);
-        count(&mut apps, &hit);
+        seen(&mut apps, &hit);
+        (hit.layer, hit.bytes_out) = (Layer::AppPages, 50);
+        seen(&mut apps, &hit);
         let (name, shop) = &apps.0[0];
         assert_eq!((&**name, apps.0.len()), ("shop", 1));
-        assert_eq!(shop.by_cache, [("fwd=miss", 2), ("hit", 1)]);
-        assert_eq!((shop.received_bytes, shop.sent_bytes, shop.queued_outside), (6, [20, 100], (2, 8)));
-        assert_eq!(shop.first_bytes.each_ref().map(Histogram::count), [2, 1]);
+        assert_eq!(shop.by_cache, [("fwd=miss", 2), ("hit", 2)]);
+        assert_eq!((shop.received_bytes, shop.sent_bytes, shop.queued_outside), (6, [20, 100, 50], (2, 8)));
+        assert_eq!(shop.first_bytes.each_ref().map(Histogram::count), [2, 1, 1]);
+        assert_eq!(shop.by_page, [("old", 1), ("hit", 1)]);
         assert_eq!(shop.lanes, [("/reports/**".into(), LaneCounts { requests: 2, busy_nanos: 42, waited_nanos: 14 })]);
         let silent = |at: usize| (&*shop.backends[at].0, shop.backends[at].1.failures[Reason::AppSilent as usize]);
         assert_eq!([silent(0), silent(1)], [("http://a", 0), ("http://b", 1)]);
@@ -227,10 +244,10 @@ mod tests {
     fn lanes_beyond_the_limit_count_together_and_two_tables_add_up() {
         let (mut one, mut other) = (Apps::default(), Apps::default());
         for number in 0..EACH_MAX + 5 {
-            count(&mut one, &passed("shop", &format!("/{number}"), "http://a", None));
+            seen(&mut one, &passed("shop", &format!("/{number}"), "http://a", None));
         }
-        count(&mut other, &passed("blog", "", "http://a", None));
-        count(&mut other, &passed("shop", "/3", "http://a", None));
+        seen(&mut other, &passed("blog", "", "http://a", None));
+        seen(&mut other, &passed("shop", "/3", "http://a", None));
         one.merge(&other);
         let of = |app: &str| one.iter().find(|(name, _)| **name == *app).map(|(_, counts)| counts).unwrap();
         let lane = |name: &str| of("shop").lanes.iter().find(|(lane, _)| **lane == *name).unwrap().1.requests;

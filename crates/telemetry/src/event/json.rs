@@ -121,6 +121,7 @@ fn more(object: &mut Object<'_>, more: &More) -> io::Result<()> {
 /// Writes the work of an application.
 fn app(object: &mut Object<'_>, event: &Event) -> io::Result<()> {
     let (used, cache) = (event.more.as_ref().and_then(|more| more.app.as_deref()), event.app_cache());
+    let page = event.app_page();
     if used.is_none() && cache.is_empty() {
         return Ok(());
     }
@@ -130,6 +131,7 @@ fn app(object: &mut Object<'_>, event: &Event) -> io::Result<()> {
         part.text("backend", &used.backend)?;
     }
     part.text("cache", cache)?;
+    part.text("page", page)?;
     if let Some(used) = used {
         if used.ahead > 0 {
             part.key("ahead").number(used.ahead.into());

@@ -12,13 +12,16 @@ pub(crate) mod json;
 pub(crate) mod member;
 pub(crate) mod more;
 pub(crate) mod outcome;
+pub(crate) mod page_outcome;
 pub(crate) mod sampling;
 pub(crate) mod text;
 mod texts;
 pub(crate) mod upstream_use;
 
 use crate::log::scrub::scrub_into;
-use crate::{Because, Class, EventId, MemberRecord, Millis, More, Op, OpPlace, Outcome, Reason, Tally, Text, Tick};
+use crate::{
+    Because, Class, EventId, MemberRecord, Millis, More, Op, OpPlace, Outcome, PageOutcome, Reason, Tally, Text, Tick,
+};
 use smallvec::SmallVec;
 use std::cell::Cell;
 
@@ -52,6 +55,8 @@ crate::closed_list! {
         Group = "group",
         /// The cache of an application in front of which the server stands.
         AppCache = "app_cache",
+        /// A page that an application wrote into memcached or Valkey.
+        AppPages = "app_pages",
         /// An application in front of which the server stands.
         App = "app",
         /// The admin API, health, metrics.
@@ -243,6 +248,11 @@ impl Event {
         app_cache(self.layer, self.more.as_deref())
     }
 
+    /// What became of the page that the application wrote, as [`crate::AppUse::page`] has it.
+    pub fn app_page(&self) -> &'static str {
+        app_page(self.layer, self.more.as_deref())
+    }
+
     /// Adds the record of a member. The ops of the member stay in its record: members run at the same time, so their times do not add up
     /// to the time of the event. On the line of the event all members together are [`Op::MembersAsk`].
     pub fn absorb(&mut self, record: MemberRecord) {
@@ -266,7 +276,16 @@ impl Event {
 pub(crate) fn app_cache(layer: Layer, more: Option<&More>) -> &'static str {
     match more.and_then(|more| more.app.as_deref()) {
         Some(used) if !used.cache.is_empty() => used.cache,
-        _ if layer == Layer::AppCache => "hit",
+        _ if matches!(layer, Layer::AppCache | Layer::AppPages) => "hit",
+        _ => "",
+    }
+}
+
+/// What became of the page that an application wrote, for an event with these parts; empty: there is none for this request.
+pub(crate) fn app_page(layer: Layer, more: Option<&More>) -> &'static str {
+    match more.and_then(|more| more.app.as_deref()) {
+        Some(used) if !used.page.is_empty() => used.page,
+        _ if layer == Layer::AppPages => PageOutcome::Hit.as_str(),
         _ => "",
     }
 }

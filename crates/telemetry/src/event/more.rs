@@ -40,6 +40,9 @@ pub struct AppUse {
     /// The state of the cache, as `Cache-Status` names it (RFC 9211): `hit`, `fwd=miss`, `fwd=stale` ... [`crate::Event::app_cache`] also
     /// knows it of a hit from memory, whose event does not have this part.
     pub cache: &'static str,
+    /// What became of the page that the application wrote, by the name of its [`crate::PageOutcome`]. Empty: it writes none, or the request
+    /// is none for a page. [`crate::Event::app_page`] also knows it of a page whose event does not have this part.
+    pub page: &'static str,
     /// How many requests waited for the same slots when this one arrived.
     pub ahead: u32,
     /// The `Server-Timing` of the application's response, unchanged. When the event is stored, secrets in it are hidden and at most

@@ -81,6 +81,8 @@ ops! {
     BodyDecode Line "body.decode" "Decoding a gzip body of an upstream's response";
     AppCacheLookup Line "app_cache.lookup" "Finding a stored response of an application, and whether it may be used";
     AppCacheWait Line "app_cache.wait" "Waiting for the response to another request for the same page of an application, which may then be reused";
+    AppPagesRead Line "app_pages.read" "Waiting for a server that keeps the pages of an application";
+    AppPagesMake Line "app_pages.make" "Reading an entry that an application wrote, and decoding its body if need be";
     AppWait Line "app.wait" "Waiting for a slot of an application, or of one of its lanes";
     AppConnect Line "app.connect" "Connecting to a backend of an application; while its command starts, waiting for its port";
     AppAnswer Line "app.answer" "From a request to an application to the head of its response";

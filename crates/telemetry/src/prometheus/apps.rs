@@ -1,13 +1,10 @@
 //! The families about the applications in front of which the server stands.
 
 use super::page::Page;
-use crate::counts::apps::{AppCounts, Apps, LaneCounts};
+use crate::counts::apps::{AppCounts, Apps, LAYERS, LaneCounts};
 use crate::prometheus::metrics_view::{MetricsView, OTHER};
-use crate::{Layer, Outcome, Reason, Totals};
+use crate::{Outcome, Reason, Totals};
 use std::collections::BTreeMap;
-
-/// The layers by which bytes and times are told apart, in the order of [`AppCounts::sent_bytes`].
-const LAYERS: [Layer; 2] = [Layer::App, Layer::AppCache];
 
 pub(super) fn write(page: &mut Page, totals: &Totals, view: &MetricsView) {
     let apps = &totals.counts.apps;
@@ -33,6 +30,13 @@ fn requests(page: &mut Page, apps: &Apps) {
         for (state, count) in &counts.by_cache {
             let state = if state.is_empty() { "none" } else { state };
             requests.sample(&[("app", app), ("cache", state)], count);
+        }
+    }
+    let doc = "Requests for an application that a page which it wrote might answer, by what became of the page";
+    let mut pages = page.family("app_pages_total", "counter", doc);
+    for (app, counts) in apps.iter() {
+        for (outcome, count) in &counts.by_page {
+            pages.sample(&[("app", app), ("outcome", outcome)], count);
         }
     }
     let mut outcomes = page.family("app_outcomes_total", "counter", "How requests for an application ended");

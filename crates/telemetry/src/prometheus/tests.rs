@@ -291,13 +291,15 @@ fn requests_for_an_application_are_no_requests_for_a_repository_and_its_backends
     (event.reason, event.bytes_out) = (Some(Reason::AppSilent), 7);
     event.add(Op::AppAnswer, 2_000_000_000);
     event.absorb(MemberRecord::new("http://inside:9292", MemberSaid::Timeout, event.reason));
-    let lane = AppUse { lane: "/reports/**".into(), cache: "fwd=miss", ..AppUse::default() };
+    let lane = AppUse { lane: "/reports/**".into(), cache: "fwd=miss", page: "miss", ..AppUse::default() };
     event.more_mut().app = Some(Box::new(lane));
     recorder.release(event);
     let mut hit = Event::request(Millis(1), Tick(0));
     hit.subject.repository = "shop".into();
     (hit.layer, hit.method, hit.status, hit.outcome) = (Layer::AppCache, "GET", 200, Some(Outcome::Answered));
     hit.bytes_out = 11;
+    recorder.release(hit.clone());
+    (hit.layer, hit.bytes_out) = (Layer::AppPages, 13);
     recorder.release(hit);
     let told = |backends_named| {
         let view = MetricsView { repositories: repositories.clone().into(), backends_named, ..MetricsView::default() };
@@ -310,9 +312,11 @@ fn requests_for_an_application_are_no_requests_for_a_repository_and_its_backends
     };
     assert_eq!(
         ["hit", "fwd=miss", "none"].map(|state| of("requests_total", &[("cache", state)])),
-        [Some(1.0), Some(1.0), None]
+        [Some(2.0), Some(1.0), None]
     );
-    assert_eq!(["app", "app_cache"].map(|layer| of("sent_bytes_total", &[("layer", layer)])), [Some(7.0), Some(11.0)]);
+    let sent = ["app", "app_cache", "app_pages"].map(|layer| of("sent_bytes_total", &[("layer", layer)]));
+    assert_eq!(sent, [Some(7.0), Some(11.0), Some(13.0)]);
+    assert_eq!(["hit", "miss"].map(|page| of("pages_total", &[("outcome", page)])), [Some(1.0), Some(1.0)]);
     assert_eq!(of("lane_busy_seconds_total", &[("lane", "/reports/**")]), Some(2.0));
     assert_eq!(of("reasons_total", &[("reason", "app_silent")]), Some(1.0));
     let silent = |backend| {
@@ -325,5 +329,5 @@ fn requests_for_an_application_are_no_requests_for_a_repository_and_its_backends
         name == "http_server_response_body_size_bytes_count"
             && labels.contains(&("http_route".into(), "(application)".into()))
     });
-    assert_eq!(routes.map(|(_, count)| *count).sum::<f64>(), 2.0);
+    assert_eq!(routes.map(|(_, count)| *count).sum::<f64>(), 3.0);
 }

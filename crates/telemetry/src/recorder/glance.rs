@@ -160,14 +160,17 @@ impl<'a> Glance<'a> {
         event
     }
 
-    /// Whether it is a request that was answered by a lookup in memory.
+    /// Whether it is a request that was answered by a lookup in memory, or in the store of an application's pages.
     pub fn is_hit(&self) -> bool {
-        self.figures.kind == Kind::Request && matches!(self.figures.layer, Layer::Page | Layer::Open | Layer::AppCache)
+        let layer = self.figures.layer;
+        self.figures.kind == Kind::Request
+            && matches!(layer, Layer::Page | Layer::Open | Layer::AppCache | Layer::AppPages)
     }
 
     /// Whether it is a request for an application. A hit from memory has only the layer.
     pub(crate) fn is_for_app(&self) -> bool {
-        matches!(self.figures.layer, Layer::App | Layer::AppCache) || self.figures.class == Some(Class::Apps)
+        matches!(self.figures.layer, Layer::App | Layer::AppCache | Layer::AppPages)
+            || self.figures.class == Some(Class::Apps)
     }
 
     /// Whether somebody may ask for an explanation: it failed, was shed or slow, or a member did not answer reliably.

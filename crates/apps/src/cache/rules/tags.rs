@@ -17,18 +17,30 @@ pub(crate) struct Tags(Box<[Box<[u8]>]>);
 impl Tags {
     /// Reads the tags. `None`: there are too many, or one is too long.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        Self::in_fields(headers, &TAG_FIELDS)
+    }
+
+    /// Reads the tags in these headers.
+    pub(crate) fn in_fields(headers: &dyn Fields, names: &[&str]) -> Option<Self> {
         let mut tags: Vec<Box<[u8]>> = Vec::new();
-        for name in TAG_FIELDS {
+        for name in names {
             headers.each(name, &mut |line| {
                 let parts =
                     line.split(|byte| *byte == b',' || byte.is_ascii_whitespace()).filter(|tag| !tag.is_empty());
-                for tag in parts.take(MOST + 1) {
-                    if tags.len() <= MOST && !tags.iter().any(|known| **known == *tag) {
-                        tags.push(tag.into());
-                    }
-                }
+                parts.take(MOST + 1).for_each(|tag| add(&mut tags, tag));
             });
         }
+        Self::checked(tags)
+    }
+
+    /// These tags.
+    pub(crate) fn listed<'a>(list: impl Iterator<Item = &'a [u8]>) -> Option<Self> {
+        let mut tags = Vec::new();
+        list.for_each(|tag| add(&mut tags, tag));
+        Self::checked(tags)
+    }
+
+    fn checked(tags: Vec<Box<[u8]>>) -> Option<Self> {
         let fits = tags.len() <= MOST && tags.iter().all(|tag| tag.len() <= LONGEST);
         fits.then(|| Self(tags.into_boxed_slice()))
     }
@@ -46,6 +58,13 @@ impl Tags {
     /// Bytes that they take.
     pub(crate) fn weight(&self) -> usize {
         self.iter().map(|tag| tag.len() + size_of::<Box<[u8]>>()).sum()
+    }
+}
+
+/// Adds a tag once, and no more than tell that there are too many.
+fn add(tags: &mut Vec<Box<[u8]>>, tag: &[u8]) {
+    if tags.len() <= MOST && !tags.iter().any(|known| **known == *tag) {
+        tags.push(tag.into());
     }
 }
 

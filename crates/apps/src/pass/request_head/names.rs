@@ -54,6 +54,7 @@ pub(super) fn is_no_trailer(name: &str) -> bool {
         "authorization"
             | "cache-control"
             | "cookie"
+            | "daylight-refill"
             | "expect"
             | "host"
             | "max-forwards"

@@ -5,7 +5,7 @@ use crate::cli::{failure, table};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use telemetry::Reason;
+use telemetry::{PageOutcome, Reason};
 
 /// The answer of the API. Fields that it leaves out are empty.
 #[derive(Debug, Default, Deserialize)]
@@ -64,6 +64,7 @@ struct App {
     lane: String,
     backend: String,
     cache: String,
+    page: String,
     ahead: u64,
     server_timing: String,
 }
@@ -109,6 +110,7 @@ impl Record {
             ("at", at),
             ("answer", ended),
             ("cache", self.app.cache.clone()),
+            ("page", page(&self.app.page)),
             ("lane", self.app.lane()),
             ("backend", self.app.backend.clone()),
             ("timing", self.app.server_timing.clone()),
@@ -142,6 +144,14 @@ impl Member {
     }
 }
 
+/// What became of the page that the application wrote, with its meaning.
+fn page(outcome: &str) -> String {
+    match PageOutcome::read(outcome) {
+        Some(known) => format!("{outcome}: {}", known.doc()),
+        None => outcome.to_owned(),
+    }
+}
+
 /// The text of a reason. A reason that only a newer server knows is shown by its name.
 fn why(reason: &str) -> String {
     let known = Reason::ALL.iter().find(|known| known.as_str() == reason);
@@ -165,13 +175,19 @@ mod tests {
             record(app).lines().into_iter().skip(3).map(|(name, text)| format!("{name}: {text}")).collect()
         };
         let whole = json!({
-            "lane": "/reports/**", "backend": "http://127.0.0.1:3000", "cache": "fwd=miss", "ahead": 2, "server_timing": "db;dur=5",
+            "lane": "/reports/**", "backend": "http://127.0.0.1:3000", "cache": "fwd=miss", "page": "miss", "ahead": 2, "server_timing": "db;dur=5",
         });
-        let expected =
-            ["cache: fwd=miss", "lane: /reports/**, 2 ahead", "backend: http://127.0.0.1:3000", "timing: db;dur=5"];
+        let expected = [
+            "cache: fwd=miss",
+            "page: miss: The server has no page",
+            "lane: /reports/**, 2 ahead",
+            "backend: http://127.0.0.1:3000",
+            "timing: db;dur=5",
+        ];
         assert_eq!(lines(whole), expected);
         assert_eq!(lines(json!({"ahead": 1})), ["lane: that of all other paths, 1 ahead"]);
         assert_eq!(lines(json!({"cache": "hit"})), ["cache: hit"]);
+        assert_eq!(lines(json!({"page": "newer"})), ["page: newer"]);
         assert_eq!(lines(json!({})), [""; 0]);
     }
 }

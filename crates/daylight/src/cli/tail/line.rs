@@ -2,6 +2,7 @@
 
 use crate::cli::failure::plain;
 use serde_json::Value;
+use telemetry::Layer;
 
 /// The widths of the columns so far.
 #[derive(Debug)]
@@ -46,7 +47,10 @@ impl Widths {
         );
         let outcome = if outcome == "answered" { String::new() } else { outcome };
         let weight = if weight > 1 { format!("x{weight}") } else { String::new() };
-        for more in [outcome, reason, weight].into_iter().filter(|more| !more.is_empty()) {
+        // The layer tells that a page was sent.
+        let page = event["app"]["page"].as_str().filter(|_| layer != Layer::AppPages.as_str());
+        let page = page.map(|page| format!("page={}", plain(page))).unwrap_or_default();
+        for more in [outcome, reason, page, weight].into_iter().filter(|more| !more.is_empty()) {
             line.push_str("  ");
             line.push_str(&more);
         }
@@ -97,6 +101,7 @@ mod tests {
             "reason": "upstream_timeout", "repository": "company-maven", "path": "/repository/company-maven/a\u{1b}[2J",
             "duration_ms": 10_012.0, "bytes_out": 212, "weight": 7,
         });
+        let page = |layer: &str, page: &str| json!({ "id": "6888033c0f6f3c03", "layer": layer, "outcome": "answered", "path": "/", "app": { "cache": "hit", "page": page } });
         let job = json!({
             "id": "6888033c0f6f3c02", "at": "2026-11-01T12:00:02.000Z", "method": "collect", "status": 0, "outcome": "answered", "duration_ms": 12.0,
             "bytes_out": 0, "weight": 1,
@@ -112,6 +117,8 @@ mod tests {
                 "12:00:00.123  6888033c0f6f3c00  200  GET          41 us      900 B  page    gems           /repository/gems/info/rack",
             ]
         );
+        assert!(widths.line(&page("app", "old")).ends_with("  /  page=old"));
+        assert!(widths.line(&page("app_pages", "hit")).ends_with("  /"));
         assert_eq!([0, 1023, 1024, 5 << 20, 3 << 40].map(bytes), ["0 B", "1023 B", "1.0 KiB", "5.0 MiB", "3.0 TiB"]);
         assert_eq!([0.0, 0.5, 1.0, 999.9, 1000.0].map(millis), ["0 us", "500 us", "1.0 ms", "999.9 ms", "1.00 s"]);
     }

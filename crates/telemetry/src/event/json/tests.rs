@@ -99,6 +99,7 @@ fn ops_that_overlap_show_as_negative_time_and_the_part_beside_hits_has_its_keys(
             lane: "/reports/**".into(),
             backend: "http://127.0.0.1:3000".into(),
             cache: "fwd=miss",
+            page: "old",
             ahead: 2,
             server_timing: "db;dur=5.3, \"x\"".into(),
         })),
@@ -115,7 +116,7 @@ fn ops_that_overlap_show_as_negative_time_and_the_part_beside_hits_has_its_keys(
         "upstream": {"host": "example.org:443", "status": 200, "calls": 4, "redirected": 1, "connects": 2, "reused": 2, "pauses": 3,
             "closed_by": "upstream", "bytes": 9, "flight": "0000000000000005", "followed": 10,
             "followers": ["0000000000000006", "0000000000000007"]},
-        "app": {"lane": "/reports/**", "backend": "http://127.0.0.1:3000", "cache": "fwd=miss", "ahead": 2,
+        "app": {"lane": "/reports/**", "backend": "http://127.0.0.1:3000", "cache": "fwd=miss", "page": "old", "ahead": 2,
             "server_timing": "db;dur=5.3, \"x\""},
         "memory": {"before_bytes": 1, "highest_bytes": 3, "after_bytes": 2},
     });
@@ -132,6 +133,8 @@ fn a_hit_in_the_cache_of_an_application_tells_that_much_by_its_layer() {
     assert_eq!(written(&hit)["app"], json!({"cache": "hit"}));
     hit.more_mut().app = Some(Box::new(AppUse { cache: "hit; detail=stale", ..AppUse::default() }));
     assert_eq!(written(&hit)["app"], json!({"cache": "hit; detail=stale"}));
+    (hit.layer, hit.more) = (Layer::AppPages, None);
+    assert_eq!(written(&hit)["app"], json!({"cache": "hit", "page": "hit"}));
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn crowded() -> (Arc<Recorder>, MetricsView, Vec<Arc<crate::UpstreamCalls>>) {
     recorder.set_format_of(|name| Some(["gem", "maven", "raw"][name.len() % 3]));
     let names: Vec<String> = (0..500).map(|number| format!("repository{number}")).collect();
     let statuses: Vec<u16> = [200..215, 300..309, 400..430, 500..506].into_iter().flatten().collect();
-    let of_repositories = |layer: &Layer| !matches!(layer, Layer::App | Layer::AppCache);
+    let of_repositories = |layer: &Layer| !matches!(layer, Layer::App | Layer::AppCache | Layer::AppPages);
     let layers: Vec<Layer> = Layer::ALL.iter().copied().filter(of_repositories).collect();
     for (number, status) in statuses.iter().enumerate() {
         for (at, method) in METHODS.iter().enumerate() {
