@@ -142,7 +142,9 @@ fn a_session_is_kept_by_its_cookie_and_the_times_of_the_application_are_in_the_e
 
 #[test]
 fn a_front_shows_every_bound_of_its_application_and_its_cache() {
-    let front = Front::to(&["http://127.0.0.1:9"]);
+    let config =
+        "[[app]]\nto = \"http://127.0.0.1:9\"\n[app.pages]\nformat = \"hc1\"\nservers = \"memcached://127.0.0.1:9\"\n";
+    let front = Front::configured(config);
     let figures = front.admin().get("/metrics").expect(200).text().to_owned();
     for bound in BoundName::ALL.iter().filter(|bound| is_of_applications(**bound)) {
         assert!(figures.contains(&format!("daylight_bound_info{{bound=\"{}\"", bound.as_str())), "{bound:?}");

@@ -35,8 +35,19 @@ impl fmt::Debug for PlainHead<'_> {
     }
 }
 
-/// A stored reply that is being confirmed. `None`: it does not hold, and the handler answers.
-pub type Confirming = Pin<Box<dyn Future<Output = Option<StoredReply>>>>;
+/// A stored reply that is being confirmed.
+pub struct Confirming {
+    /// The subject for the event, whatever becomes of the reply.
+    pub subject: Subject,
+    /// `None`: it does not hold, and the handler answers.
+    pub reply: Pin<Box<dyn Future<Output = Option<StoredReply>>>>,
+}
+
+impl fmt::Debug for Confirming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Confirming").field("subject", &self.subject).finish_non_exhaustive()
+    }
+}
 
 /// A stored reply.
 #[derive(Debug, Clone)]

@@ -19,6 +19,7 @@ fn pages() -> Value {
         "/private": with("Cache-Control", "max-age=0, Private, must-revalidate"),
         "/no-store": with("Cache-Control", "no-store"),
         "/vary": with("Vary", "*"),
+        "/session": with("Vary", "Accept-Language, Cookie"),
         "/coding": with("Content-Encoding", "deflate"),
         "/no-lifetime": with("Surrogate-Control", "stale-while-revalidate=60"),
         "/no-time": with("Surrogate-Control", "max-age=0, stale-while-revalidate=60"),

@@ -31,8 +31,8 @@ pub(crate) fn confirmed(app: &Arc<App>, head: &PlainHead<'_>, host: &str) -> Opt
     if !is_present || made.form(accepts).is_none() || made.is_purged(&pages.purges, &url) {
         return None;
     }
-    let app = app.clone();
-    Some(Box::pin(async move {
+    let (app, subject) = (app.clone(), Subject { repository: app.name.clone(), ..Subject::default() });
+    let reply = Box::pin(async move {
         let pages = app.pages.as_ref()?;
         if !pages.holds(&known).await {
             return None;
@@ -50,7 +50,8 @@ pub(crate) fn confirmed(app: &Arc<App>, head: &PlainHead<'_>, host: &str) -> Opt
             layer: Layer::AppPages,
             subject: Subject { repository: app.name.clone(), ..Subject::default() },
         })
-    }))
+    });
+    Some(Confirming { subject, reply })
 }
 
 /// What a request asks for: the codings that it accepts, and the one in the key of its page.

@@ -23,6 +23,8 @@ pub struct PageConnection {
     /// Commands that were not sent yet, from `sent` on.
     pub(super) out: Vec<u8>,
     sent: usize,
+    /// The stream may still have bytes that were written.
+    is_unflushed: bool,
     /// Counts commands.
     turn: u8,
     pub(super) instance: Option<u64>,
@@ -30,7 +32,16 @@ pub struct PageConnection {
 
 impl PageConnection {
     pub(super) fn new(name: Arc<str>, stream: Pin<Box<dyn BackendStream>>, dialect: Dialect) -> Self {
-        Self { name, stream, replies: PageReplies::of(dialect), out: Vec::new(), sent: 0, turn: 0, instance: None }
+        Self {
+            name,
+            stream,
+            replies: PageReplies::of(dialect),
+            out: Vec::new(),
+            sent: 0,
+            is_unflushed: false,
+            turn: 0,
+            instance: None,
+        }
     }
 
     /// The process of the server, by the second of its start and its number. memcached counts versions (CAS) from 1 again after a
@@ -47,9 +58,10 @@ impl PageConnection {
 
     /// Sends all commands, in one write if the socket has room for them.
     pub fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        if self.out.is_empty() {
+        if self.out.is_empty() && !self.is_unflushed {
             return Poll::Ready(Ok(()));
         }
+        self.is_unflushed = true;
         while self.sent < self.out.len() {
             let written = ready!(self.stream.as_mut().poll_write(cx, &self.out[self.sent..]));
             match written {
@@ -62,6 +74,7 @@ impl PageConnection {
         self.out.clear();
         self.out.shrink_to(OUT_KEPT_BYTES);
         let flushed = ready!(self.stream.as_mut().poll_flush(cx));
+        self.is_unflushed = false;
         Poll::Ready(flushed.map_err(|error| self.broken(error)))
     }
 

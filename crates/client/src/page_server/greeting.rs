@@ -9,6 +9,8 @@ use crate::secret::Secret;
 use std::pin::Pin;
 use std::sync::Arc;
 
+/// The refusal of memcached with `-Y` before the proof (1.6.18).
+const UNAUTHENTICATED: &str = "CLIENT_ERROR unauthenticated";
 /// No reply to these commands has a value.
 const NOTHING: PageWant = PageWant { limit_bytes: 0, known: None };
 
@@ -42,32 +44,41 @@ impl PageConnection {
 }
 
 async fn memcached(mut connection: PageConnection, credentials: Option<&Secret>) -> Result<PageConnection, Error> {
-    if let Some(secret) = credentials {
-        // Authentication of the text protocol (`-Y` of memcached 1.5.15): the first command sets any key to `USER PASSWORD`.
+    let mut probed = probe(&mut connection).await?;
+    if let (PageReply::Refused { why, .. }, Some(secret)) = (&probed, credentials)
+        && why.starts_with(UNAUTHENTICATED)
+    {
+        // Authentication of the text protocol (`-Y` of memcached 1.5.15): the first `set`, of any key, has `USER PASSWORD`. A server without
+        // authentication would store it, so it is only sent to one that asks for it.
         let proof = secret.expose().replacen(':', " ", 1);
         connection.out.extend_from_slice(format!("set daylight 0 0 {}\r\n{proof}\r\n", proof.len()).as_bytes());
-        match connection.reply(NOTHING).await? {
-            PageReply::Done => {}
-            reply => return Err(connection.refused(reply, credentials)),
-        }
+        ask(&mut connection, credentials).await?;
+        probed = probe(&mut connection).await?;
     }
-    connection.out.extend_from_slice(b"mn\r\n");
-    let dialect = match connection.reply(NOTHING).await? {
+    let dialect = match probed {
         PageReply::Done => Dialect::Meta,
         PageReply::Refused { why, .. } if why == "ERROR" => Dialect::Gets,
         reply => return Err(connection.refused(reply, credentials)),
     };
-    connection.out.extend_from_slice(b"stats\r\n");
-    connection.replies.expect_figures();
-    match connection.reply(NOTHING).await? {
-        PageReply::Missing => connection.instance = connection.replies.instance(),
-        // A proxy, perhaps.
-        PageReply::Refused { .. } => {}
-        reply => return Err(connection.refused(reply, credentials)),
+    if matches!(dialect, Dialect::Meta) {
+        connection.out.extend_from_slice(b"stats\r\n");
+        connection.replies.expect_figures();
+        match connection.reply(NOTHING).await? {
+            PageReply::Missing => connection.instance = connection.replies.instance(),
+            // A proxy, perhaps.
+            PageReply::Refused { .. } => {}
+            reply => return Err(connection.refused(reply, credentials)),
+        }
     }
     // Commands and replies are counted from here.
     connection.replies = PageReplies::of(dialect);
     Ok(connection)
+}
+
+/// Asks whether meta commands are known.
+async fn probe(connection: &mut PageConnection) -> Result<PageReply, Error> {
+    connection.out.extend_from_slice(b"mn\r\n");
+    connection.reply(NOTHING).await
 }
 
 async fn redis(

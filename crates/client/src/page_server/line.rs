@@ -72,7 +72,7 @@ fn memcached(line: &[u8], turn: u8) -> Result<Line, &'static str> {
             let (_key, flags) = (words.next(), words.next());
             let flags = flags.and_then(number).and_then(|flags| u32::try_from(flags).ok()).ok_or(NOT_READ)?;
             let len = len(words.next())?;
-            let version = Some(words.next().and_then(number).ok_or(NOT_READ)?);
+            let version = words.next().and_then(number).ok_or(NOT_READ).map(counted)?;
             Ok(Line::Value { len, marks: Marks { flags, version, ..Marks::default() } })
         }
         Some(b"END") => Ok(Line::Missing),
@@ -93,6 +93,11 @@ fn figure(name: Option<&[u8]>, value: Option<&[u8]>) -> Figure {
     }
 }
 
+/// A version. Without CAS (`memcached -C`), all items have version 0, which tells nothing.
+fn counted(version: u64) -> Option<u64> {
+    (version != 0).then_some(version)
+}
+
 /// The flags of a meta reply, which come in any order.
 fn marks<'a>(words: impl Iterator<Item = &'a [u8]>, turn: u8, whole: bool) -> Result<Marks, &'static str> {
     let (mut marks, mut is_ours) = (Marks::default(), !whole);
@@ -100,7 +105,7 @@ fn marks<'a>(words: impl Iterator<Item = &'a [u8]>, turn: u8, whole: bool) -> Re
         match word {
             b"W" => marks.won = true,
             b"X" => marks.stale = true,
-            [b'c', version @ ..] => marks.version = Some(number(version).ok_or(NOT_READ)?),
+            [b'c', version @ ..] => marks.version = counted(number(version).ok_or(NOT_READ)?),
             [b'f', flags @ ..] => {
                 let flags = number(flags).and_then(|flags| u32::try_from(flags).ok());
                 marks.flags = flags.ok_or(NOT_READ)?;
@@ -157,6 +162,7 @@ mod tests {
         let present = |version, won| Ok(Line::Present(Marks { version, won, ..Marks::default() }));
         assert_eq!(read(b"HD c7 OB", Dialect::Meta, 1), present(Some(7), false));
         assert_eq!(read(b"HD OB W", Dialect::Meta, 1), present(None, true));
+        assert_eq!(read(b"HD c0 OB", Dialect::Meta, 1), present(None, false));
         for line in ["EN", "EN ", "EN OB", "END"] {
             assert_eq!(read(line.as_bytes(), Dialect::Meta, 1), Ok(Line::Missing), "{line}");
         }

@@ -44,8 +44,9 @@ fn refusal(protocol: PageProtocol, credentials: Option<&str>, script: &[(&str, &
 
 #[test]
 fn memcached_is_asked_whether_it_knows_meta_commands() {
-    for (reply, first) in [("MN\r\n", "mg k v f c OA\r\n"), ("ERROR\r\n", "gets k\r\n")] {
-        let (greeted, mut theirs) = greet(PageProtocol::Memcached, None, &[("mn\r\n", reply), STATS]);
+    let knows: &[(&str, &str)] = &[("mn\r\n", "MN\r\n"), STATS];
+    for (script, first) in [(knows, "mg k v f c OA\r\n"), (&[("mn\r\n", "ERROR\r\n")], "gets k\r\n")] {
+        let (greeted, mut theirs) = greet(PageProtocol::Memcached, None, script);
         let mut connection = greeted.unwrap();
         connection.push(PageCommand::Read { key: b"k", early_s: None });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -59,12 +60,16 @@ fn memcached_is_asked_whether_it_knows_meta_commands() {
 }
 
 #[test]
-fn credentials_are_sent_first_and_a_refusal_does_not_show_them() {
+fn credentials_are_sent_to_a_server_that_asks_for_them_and_a_refusal_does_not_show_them() {
     let proof = ("set daylight 0 0 7\r\nme hush\r\n", "STORED\r\n");
-    greet(PageProtocol::Memcached, Some("me:hush"), &[proof, ("mn\r\n", "MN\r\n"), STATS]).0.unwrap();
-    let refused = refusal(PageProtocol::Memcached, Some("me:hush"), &[(proof.0, "CLIENT_ERROR unauthenticated\r\n")]);
-    assert_eq!(refused, "page_server_refuses: `memcached://a` refuses: CLIENT_ERROR unauthenticated");
-    let refused = refusal(PageProtocol::Memcached, None, &[("mn\r\n", "CLIENT_ERROR unauthenticated\r\n")]);
+    let asks = ("mn\r\n", "CLIENT_ERROR unauthenticated\r\n");
+    greet(PageProtocol::Memcached, Some("me:hush"), &[asks, proof, ("mn\r\n", "MN\r\n"), STATS]).0.unwrap();
+    // A server without authentication would store them.
+    greet(PageProtocol::Memcached, Some("me:hush"), &[("mn\r\n", "MN\r\n"), STATS]).0.unwrap();
+    let script = [asks, (proof.0, "CLIENT_ERROR authentication failure\r\n")];
+    let refused = refusal(PageProtocol::Memcached, Some("me:hush"), &script);
+    assert_eq!(refused, "page_server_refuses: `memcached://a` refuses: CLIENT_ERROR authentication failure");
+    let refused = refusal(PageProtocol::Memcached, None, &[asks]);
     assert!(refused.contains("unauthenticated"), "{refused}");
 
     let (ping, pong) = ("*1\r\n$4\r\nPING\r\n", "+PONG\r\n");

@@ -36,7 +36,10 @@ impl Fields {
         if &*lower == "content-encoding" {
             self.coding = None;
         }
-        value.map_or(Ok(()), |value| self.push(lower, &value))
+        match value {
+            Some(value) => self.push(lower, &value),
+            None => self.count(0),
+        }
     }
 
     /// One more value of a header.
@@ -45,11 +48,7 @@ impl Fields {
     }
 
     fn push(&mut self, name: Box<str>, value: &Bytes) -> Result<(), Unusable> {
-        self.seen += 1;
-        self.bytes += name.len() + value.len();
-        if self.seen > HEADERS_MAX || self.bytes > HEADERS_MAX_BYTES {
-            return Err(Unusable::TooLarge);
-        }
+        self.count(name.len() + value.len())?;
         let value = value.slice_ref(value.trim_ascii());
         if value.iter().any(|byte| matches!(byte, 0..=8 | 10..=31 | 127)) {
             return Err(Unusable::Damaged);
@@ -63,6 +62,11 @@ impl Fields {
             _ => self.kept.push((name, value)),
         }
         Ok(())
+    }
+
+    fn count(&mut self, bytes: usize) -> Result<(), Unusable> {
+        (self.seen, self.bytes) = (self.seen + 1, self.bytes + bytes);
+        if self.seen > HEADERS_MAX || self.bytes > HEADERS_MAX_BYTES { Err(Unusable::TooLarge) } else { Ok(()) }
     }
 
     /// The first value of a header, whose name is in lower case.

@@ -5,7 +5,7 @@ use crate::body::delivery::Delivery;
 use crate::connection::state::ConnectionState;
 use std::net::IpAddr;
 use std::rc::Rc;
-use telemetry::{Event, Op, OpenRequest, Tick};
+use telemetry::{Class, Event, Op, OpenRequest, Subject, Tick};
 
 /// An event whose request has no reply yet. If it is dropped, the client has disconnected, and the event is released.
 pub(crate) struct OpenEvent {
@@ -55,6 +55,13 @@ impl OpenEvent {
         }
         let client = facts.forwarded.unwrap_or(connection.client);
         Self { event: Some(event), client, head_end: now, state: state.clone() }
+    }
+
+    /// Sets the class and the subject of the event.
+    pub(crate) fn is_about(&mut self, class: Class, subject: Subject) {
+        if let Some(event) = &mut self.event {
+            (event.class, event.subject) = (Some(class), subject);
+        }
     }
 
     /// A stored reply was asked for from `began` until `now`, and does not hold. The handler begins.

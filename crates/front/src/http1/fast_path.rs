@@ -105,7 +105,8 @@ impl FastPath {
         let WaitingRequest { waits, len, get } = waiting;
         if let Waits::Confirming(confirming, ..) = waits {
             // After a panic the handler answers.
-            let reply = catch_unwind(AssertUnwindSafe(|| confirming.as_mut().poll(cx))).unwrap_or(Poll::Ready(None));
+            let reply =
+                catch_unwind(AssertUnwindSafe(|| confirming.reply.as_mut().poll(cx))).unwrap_or(Poll::Ready(None));
             let Poll::Ready(reply) = reply else { return connected(socket, cx, *len) };
             let begun = std::mem::replace(waits, Waits::Exchange(Box::pin(std::future::pending())));
             let Waits::Confirming(_, mut open_event, began) = begun else { return Poll::Ready(Answer::Gone) };
@@ -202,8 +203,9 @@ impl FastPath {
         let found = Tick::now();
         let (method, agent) = (method_name(&plain.method), plain.agent);
         let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
-        let open_event = OpenEvent::begin(&self.connection, &facts);
-        if let Some(confirming) = confirming {
+        let mut open_event = OpenEvent::begin(&self.connection, &facts);
+        if let Some(mut confirming) = confirming {
+            open_event.is_about(Class::Apps, std::mem::take(&mut confirming.subject));
             return Some(Err(Waits::Confirming(confirming, open_event, found)));
         }
         let record = |event: &mut Event, nanos| event.add(Op::AppCacheLookup, nanos);

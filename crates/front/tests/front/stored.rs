@@ -52,17 +52,18 @@ impl Handler for Store {
     }
 
     fn confirmed(&self, head: &PlainHead<'_>) -> Option<Confirming> {
-        let (status, layer) = (StatusCode::OK, Layer::AppPages);
+        let (status, layer, subject) = (StatusCode::OK, Layer::AppPages, Subject::default());
+        let confirming = |reply| Some(Confirming { subject: Subject::default(), reply });
         let head = match head.target {
             "/confirmed" => Some("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n".into()),
             "/outdated" => None,
-            "/panics" => return Some(Box::pin(async { panic!("on purpose") })),
-            "/never" => return Some(Box::pin(std::future::pending())),
+            "/panics" => return confirming(Box::pin(async { panic!("on purpose") })),
+            "/never" => return confirming(Box::pin(std::future::pending())),
             _ => return None,
         };
-        Some(Box::pin(async move {
+        confirming(Box::pin(async move {
             tokio::task::yield_now().await;
-            let (body, subject) = (Bytes::from_static(b"confirmed"), Subject::default());
+            let body = Bytes::from_static(b"confirmed");
             Some(StoredReply { status, head: head?, age: None, body, file: None, layer, subject })
         }))
     }

@@ -167,7 +167,9 @@ impl Driver<'_> {
         let Some(mut asked) = self.link.sent.borrow_mut().pop_front() else {
             return Err(Error::BadResponse { host: host(), why: "it sends what nobody asked for" });
         };
-        if self.silent_since.take().is_some() {
+        self.silent_since = None;
+        // A late reply says that the server is slow.
+        if asked.is_awaited() {
             self.host.works();
         }
         match reply {

@@ -50,12 +50,12 @@ impl Link {
         }
     }
 
-    /// Answers the reads whose time is over. Returns whether there were any that somebody waited for.
+    /// Answers the reads whose time is over. Returns whether there were any without an answer, whether their clients still waited or not.
     pub(super) fn expire(&self, now: Tick) -> bool {
         let mut any = false;
         let (mut waiting, mut sent) = (self.waiting.borrow_mut(), self.sent.borrow_mut());
         for asked in sent.iter_mut().chain(waiting.iter_mut()).filter(|asked| asked.deadline <= now) {
-            any |= asked.is_awaited();
+            any |= asked.call.is_some();
             asked.answer(Answer::Failed(Trouble::Timeout));
         }
         waiting.retain(Asked::is_awaited);

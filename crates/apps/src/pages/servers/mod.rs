@@ -157,18 +157,19 @@ impl Servers {
     }
 
     /// Reads items, in one round trip to each server, and a second one for items whose `known` version is not the present one. The answers
-    /// are in the order of the asks. Takes at most the timeout of the settings; twice that if a server turns out to be dead, whose keys are
-    /// then looked for on the next server of the ring, as Dalli does within a call. Dropping the future gives the reads up. Must be called
+    /// are in the order of the asks. Takes at most the timeout of the settings; three times that if a server turns out to be dead, whose keys
+    /// are then looked for on the next server of the ring, as Dalli does within a call. Dropping the future gives the reads up. Must be called
     /// on a core.
     pub(crate) async fn read(&self, asks: &[Ask]) -> Vec<Answer> {
         let kind = |ask: &Ask| Kind::Read { known: ask.known, early_s: ask.early_s };
         let mut answers = self.begin(asks.iter().map(|ask| (&ask.key, kind(ask)))).await;
-        let dead = Answer::Failed(Trouble::Unreachable);
-        let lost: Vec<usize> = match self.hosts.len() {
-            1 => Vec::new(),
-            _ => (0..asks.len()).filter(|at| answers[*at] == dead).collect(),
-        };
-        if !lost.is_empty() {
+        // A broken connection is made again first, and then the server is known to be dead.
+        for _ in 0..if self.hosts.len() > 1 { 2 } else { 0 } {
+            let is_lost = |at: &usize| answers[*at] == Answer::Failed(Trouble::Unreachable);
+            let lost: Vec<usize> = (0..asks.len()).filter(is_lost).collect();
+            if lost.is_empty() {
+                break;
+            }
             let others = self.begin(lost.iter().map(|at| (&asks[*at].key, kind(&asks[*at])))).await;
             lost.into_iter().zip(others).for_each(|(at, answer)| answers[at] = answer);
         }

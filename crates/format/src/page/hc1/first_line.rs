@@ -2,6 +2,9 @@
 
 use super::super::Unusable;
 
+/// The moment after the last one that an HTTP date can have, the end of the year 9999, in seconds since 1970 (RFC 9110, 5.6.7). A writer that
+/// counts milliseconds is beyond it.
+const MOMENTS_END: u64 = 253_402_300_800;
 /// The most bytes of the line, with its end.
 const LINE_MAX: usize = 128;
 
@@ -34,7 +37,7 @@ impl FirstLine {
         let mut fields = line.strip_prefix("HC1 ")?.split(' ');
         let first = Self {
             status: number(fields.next()?).and_then(|status| u16::try_from(status).ok())?,
-            stored_s: number(fields.next()?).and_then(|moment| i64::try_from(moment).ok())?,
+            stored_s: moment(fields.next()?)?,
             fresh_s: seconds(fields.next()?)?,
             stale_while_s: seconds(fields.next()?)?,
             stale_error_s: seconds(fields.next()?)?,
@@ -51,6 +54,10 @@ impl FirstLine {
 fn number(text: &str) -> Option<u64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     digits.then(|| text.parse().ok()).flatten()
+}
+
+fn moment(text: &str) -> Option<i64> {
+    number(text).filter(|moment| *moment < MOMENTS_END).and_then(|moment| i64::try_from(moment).ok())
 }
 
 fn seconds(text: &str) -> Option<u32> {
@@ -102,6 +109,8 @@ mod tests {
             "HC1 200 -1 2 3 4 5 0badcafe",
             "HC1 200 1.5 2 3 4 5 0badcafe",
             "HC1 200 9223372036854775808 2 3 4 5 0badcafe",
+            "HC1 200 253402300800 2 3 4 5 0badcafe",
+            "HC1 200 1793534400000 2 3 4 5 0badcafe",
             "HC1 200 1 4294967296 3 4 5 0badcafe",
             "HC1 200 1 2  4 5 0badcafe",
             "HC1 200 1 2 3 4 18446744073709551616 0badcafe",
@@ -121,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_first_line_has_at_most_128_bytes() {
-        let longest = format!("HC1 200 {} {m} {m} {m} {} ffffffff\r\n", i64::MAX, u64::MAX, m = u32::MAX);
+        let longest = format!("HC1 200 {} {m} {m} {m} {} ffffffff\r\n", MOMENTS_END - 1, u64::MAX, m = u32::MAX);
         assert!(longest.len() <= LINE_MAX && FirstLine::read(longest.as_bytes()).is_ok(), "{}", longest.len());
         let later = format!("{}\r\n", " ".repeat(LINE_MAX));
         assert_eq!(FirstLine::read(later.as_bytes()), Err(Unusable::Unknown));
