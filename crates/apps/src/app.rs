@@ -11,7 +11,7 @@ use crate::streams::Streams;
 use crate::view::AppView;
 use front::Proxies;
 use std::sync::Arc;
-use telemetry::{Recorder, Text};
+use telemetry::{Bound, BoundName, Recorder, Text};
 
 /// An application.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct App {
     pub(crate) pages: Option<Box<Pages>>,
     pub(crate) spool: Spool,
     pub(crate) streams: Streams,
+    /// Requests in the background, which leave slots to clients.
+    pub(crate) background: Arc<Bound>,
     /// The folders whose files it may have sent.
     pub(crate) roots: Roots,
 }
@@ -42,6 +44,8 @@ impl App {
         recorder: &Arc<Recorder>,
     ) -> Result<Arc<Self>, BadApp> {
         options.check()?;
+        let background = Bound::new(BoundName::AppBackground, &options.name, (options.slots as u64 / 4).max(1));
+        recorder.register(background.clone());
         let name: Text = options.name.as_str().into();
         Ok(Arc::new(Self {
             proxies,
@@ -52,6 +56,7 @@ impl App {
             pages: Pages::new(&name, &options, recorder)?,
             spool: Spool::new(&options, recorder),
             streams: Streams::new(&options, recorder),
+            background,
             roots: Roots::new(&options)?,
             name,
             options,

@@ -57,4 +57,4 @@ pub use reply::{Body, Ranges, Reply, UnchangedDates};
 pub use request::interim::Interim;
 pub use request::upload::{Upload, UploadError};
 pub use request::{Request, SocketEnds};
-pub use stored::{Confirming, HeaderLine, PlainHead, StoredReply};
+pub use stored::{Confirmation, Confirming, HeaderLine, PlainHead, StoredReply};

@@ -39,9 +39,12 @@ impl fmt::Debug for PlainHead<'_> {
 pub struct Confirming {
     /// The subject for the event, whatever becomes of the reply.
     pub subject: Subject,
-    /// `None`: it does not hold, and the handler answers.
-    pub reply: Pin<Box<dyn Future<Output = Option<StoredReply>>>>,
+    /// Its confirmation.
+    pub reply: Confirmation,
 }
+
+/// The confirmation of a stored reply. `None`: it does not hold, and the handler answers.
+pub type Confirmation = Pin<Box<dyn Future<Output = Option<StoredReply>>>>;
 
 impl fmt::Debug for Confirming {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -35,7 +35,7 @@ impl App {
             Found::Page(outcome, reply, refill) => {
                 sent(event, outcome);
                 if let Some(refill) = refill
-                    && let Some(claim) = pages.claims.begin(&refill.key, refill.won, Tick::now())
+                    && let Some(claim) = pages.claims.begin(&refill.key, refill.version, refill.won, Tick::now())
                     && let Ok(outgoing) = Outgoing::of(self, request, event).await
                 {
                     self.refill(claim, refill, &outgoing);

@@ -3,8 +3,8 @@
 
 use crate::app::App;
 use crate::cache::rules::validation::without_conditions;
-use crate::pages::Refill;
 use crate::pages::claims::Claim;
+use crate::pages::{Refill, Right};
 use crate::pass::{DAYLIGHT_REFILL, Outgoing, Passed, PassedBody};
 use format::page::coding::Coding;
 use http::{HeaderValue, Method, header};
@@ -21,13 +21,16 @@ const RECEIVED_MAX: usize = 16 << 20;
 impl App {
     /// Begins to have a page written again, if the store gives this server the right to. `outgoing`: the request of a client for it.
     pub(super) fn refill(self: &Arc<Self>, claim: Claim, refill: Refill, outgoing: &Outgoing) {
-        let Some(mut outgoing) = outgoing.again() else { return };
+        let (Some(mut outgoing), Ok(place)) = (outgoing.again(), self.background.enter()) else { return };
         prepare(&mut outgoing, &refill);
         let app = self.clone();
         spawn_local(async move {
-            let Some(pages) = &app.pages else { return };
-            if !claim.mine && !pages.wins(&refill).await {
-                return claim.lost(Tick::now());
+            let (Some(pages), _place) = (&app.pages, place) else { return };
+            let right = if claim.mine { Right::Ours } else { pages.right(&refill).await };
+            match right {
+                Right::Ours => {}
+                Right::OursLater => return claim.rests(Tick::now()),
+                Right::Others => return claim.lost(Tick::now()),
             }
             let mut job = Job::begin(&app.recorder, JOB);
             job.asked(outgoing.target.path());

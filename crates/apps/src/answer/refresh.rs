@@ -22,6 +22,7 @@ impl App {
     pub(super) fn refresh(self: &Arc<Self>, visit: &Visit, stored: &Arc<Stored>, outgoing: &Outgoing) {
         let flight = Cache::flight(&visit.key(), Some(stored), &outgoing.headers);
         let Some(leading) = self.cache.flights.begin(flight) else { return };
+        let Ok(place) = self.background.enter() else { return leading.end(End::Left) };
         if visit.fresh(&self.cache, &outgoing.headers, self.recorder.clock().now()).is_some() {
             return leading.end(End::Stored);
         }
@@ -38,6 +39,7 @@ impl App {
         };
         let app = self.clone();
         spawn_local(async move {
+            let _place = place;
             let mut job = Job::begin(&app.recorder, JOB);
             job.asked(outgoing.target.path());
             job.layer = Layer::App;

@@ -29,8 +29,8 @@ pub(crate) struct Made {
     pub(super) status: StatusCode,
     coding: Coding,
     coded: Form,
-    /// Without the coding, if a client needed it so.
-    decoded: Option<Form>,
+    /// The form without a coding, or why there is none, once a client has needed it.
+    decoded: Option<Result<Form, Unusable>>,
     stored_s: Option<i64>,
     /// `None`: more than are known.
     tags: Option<Tags>,
@@ -154,12 +154,21 @@ impl Made {
         if accepts.takes(self.coding) {
             return Some(&self.coded);
         }
-        self.decoded.as_ref().filter(|_| accepts.takes(Coding::Identity))
+        self.decoded.as_ref()?.as_ref().ok().filter(|_| accepts.takes(Coding::Identity))
     }
 
-    /// The same page with the form without a coding. `limit`: the most bytes of its body.
-    pub(super) fn decode(&self, limit: usize) -> Result<Self, Unusable> {
-        let body = Bytes::from(self.coding.decode(&self.coded.body, limit)?);
+    /// Why it has no form without a coding.
+    pub(super) fn undecodable(&self) -> Option<Unusable> {
+        self.decoded.as_ref()?.as_ref().err().copied()
+    }
+
+    /// The same page with the form without a coding, or why there is none. `limit`: the most bytes of its body.
+    pub(super) fn decode(&self, limit: usize) -> Self {
+        let decoded = self.coding.decode(&self.coded.body, limit);
+        Self { decoded: Some(decoded.map(|body| self.uncoded(body.into()))), ..self.clone() }
+    }
+
+    fn uncoded(&self, body: Bytes) -> Form {
         let mut headers = self.coded.headers.clone();
         headers.remove(header::CONTENT_ENCODING);
         // The tag names other bytes. The application itself sends the tags of its versions with any coding.
@@ -172,7 +181,7 @@ impl Made {
         if let Some(weak) = weak {
             headers.insert(header::ETAG, weak);
         }
-        Ok(Self { decoded: Some(Form::new(headers, body)), ..self.clone() })
+        Form::new(headers, body)
     }
 
     /// When it was stored, in seconds since 1970.
@@ -197,7 +206,8 @@ impl Made {
 
     /// About how many bytes it takes, beside the value that it was read from.
     pub(super) fn weight(&self) -> usize {
-        let decoded = self.decoded.as_ref().map_or(0, |form| form.weight() + form.body.len());
+        let decoded =
+            self.decoded.as_ref().and_then(|form| form.as_ref().ok()).map_or(0, |form| form.weight() + form.body.len());
         let counters = match &self.life {
             Life::Timed(times) => times.counters.iter().map(|counter| size_of::<Counter>() + counter.key.len()).sum(),
             Life::Version { .. } => 0,

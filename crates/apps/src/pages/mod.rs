@@ -67,7 +67,7 @@ pub(crate) enum Found {
 pub(crate) struct Refill {
     /// Its key in the store.
     pub(crate) key: Bytes,
-    version: Option<Version>,
+    pub(crate) version: Option<Version>,
     /// A time in seconds in which it has expired.
     expires_s: u32,
     /// The coding that it has now.
@@ -76,6 +76,17 @@ pub(crate) struct Refill {
     pub(crate) selected_by: Box<[Box<str>]>,
     /// The store has given this server the right already.
     pub(crate) won: bool,
+}
+
+/// Who has the right to have a page written again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Right {
+    /// This server.
+    Ours,
+    /// This server, for the page that another one has had written meanwhile.
+    OursLater,
+    /// Another server, or nobody.
+    Others,
 }
 
 /// A page that is sent if the application fails.
@@ -162,13 +173,17 @@ impl Pages {
     }
 
     /// Asks the store for the right to have a page written again, which it gives once.
-    pub(crate) async fn wins(&self, refill: &Refill) -> bool {
+    pub(crate) async fn right(&self, refill: &Refill) -> Right {
         if !self.options.servers.iter().all(|url| url.starts_with("memcached:")) {
-            return self.servers.lock(&refill.key).await;
+            return if self.servers.lock(&refill.key).await { Right::Ours } else { Right::Others };
         }
         let ask = Ask { key: refill.key.clone(), known: refill.version, early_s: Some(refill.expires_s) };
-        let answer = self.servers.read(&[ask]).await.pop();
-        matches!(answer, Some(Answer::Unchanged { won: true, .. } | Answer::Item(Item { won: true, .. })))
+        match self.servers.read(&[ask]).await.pop() {
+            Some(Answer::Unchanged { won: true, .. }) => Right::Ours,
+            Some(Answer::Item(item)) if item.won && item.version == refill.version => Right::Ours,
+            Some(Answer::Item(item)) if item.won => Right::OursLater,
+            _ => Right::Others,
+        }
     }
 
     /// Drops pages of these URLs, and with these tags, that were stored until now: in memory at once, in the store when they are read. A URL
@@ -236,7 +251,7 @@ impl Pages {
     ) -> Result<Settled, PageOutcome> {
         let (won, stale) = match &answer {
             Answer::Unchanged { won, stale } | Answer::Item(Item { won, stale, .. }) => (*won, *stale),
-            Answer::Missing | Answer::TooLarge | Answer::Failed(_) => (false, false),
+            Answer::Missing | Answer::TooLarge { .. } | Answer::Failed(_) => (false, false),
         };
         let holds = match (&answer, known) {
             (Answer::Unchanged { .. }, Some(_)) => true,
@@ -254,10 +269,13 @@ impl Pages {
                 if let Some(entry) = self.kept.get(place).filter(|entry| entry.key == *key && entry.is(&item)) {
                     return Ok(Settled { entry, holds: false, won, stale });
                 }
-                let entry = Arc::new(event.time(Op::AppPagesMake, || make(item)));
-                if let Some(stored_s) = entry.page().and_then(Made::stored_s) {
-                    self.purges.saw(stored_s, self.now().seconds());
+                let mut entry = event.time(Op::AppPagesMake, || make(item));
+                let stored_s = entry.page().and_then(Made::stored_s);
+                if stored_s.is_some_and(|stored_s| !self.purges.saw(stored_s, self.now().seconds())) {
+                    // No purge would ever reach it.
+                    entry.content = Content::Unusable(PageOutcome::Unknown);
                 }
+                let entry = Arc::new(entry);
                 self.kept.put(place, &entry);
                 Ok(Settled { entry, holds, won, stale })
             }
@@ -265,7 +283,14 @@ impl Pages {
                 known.into_iter().for_each(|_| self.kept.remove(place));
                 Err(PageOutcome::Miss)
             }
-            (Answer::TooLarge, _) => Err(PageOutcome::TooLarge),
+            (Answer::TooLarge { version }, _) => {
+                let mut entry = make(Item { value: Bytes::new(), flags: 0, version, won, stale });
+                entry.content = Content::Unusable(PageOutcome::TooLarge);
+                let entry = Arc::new(entry);
+                // Its bytes are not transferred again while it has this version.
+                version.into_iter().for_each(|_| self.kept.put(place, &entry));
+                Ok(Settled { entry, holds, won, stale })
+            }
             (Answer::Failed(trouble), _) => Err(of_trouble(trouble)),
             // Nothing was known.
             (Answer::Unchanged { .. }, _) => Err(PageOutcome::Invalid),
@@ -297,10 +322,15 @@ impl Pages {
         if let Some(other) = other.filter(|other| other.page().is_some_and(|made| made.form(accepts).is_some())) {
             return Ok(other);
         }
-        let decoded = event.time(Op::AppPagesMake, || made.decode(self.options.value_bytes)).map_err(unusable)?;
-        let entry = Arc::new(entry.with_page(decoded));
+        if let Some(why) = made.undecodable() {
+            return Err(Some(unusable(why)));
+        }
+        let entry = Arc::new(entry.with_page(event.time(Op::AppPagesMake, || made.decode(self.options.value_bytes))));
         self.kept.put(place, &entry);
-        Ok(entry)
+        match entry.page().and_then(Made::undecodable) {
+            Some(why) => Err(Some(unusable(why))),
+            None => Ok(entry),
+        }
     }
 }
 

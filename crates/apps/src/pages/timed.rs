@@ -172,7 +172,7 @@ fn counted(counter: &Counter, answer: Answer) -> Result<(), PageOutcome> {
         Answer::Item(_) => Err(PageOutcome::Old),
         Answer::Missing => Err(PageOutcome::Miss),
         Answer::Failed(trouble) => Err(of_trouble(trouble)),
-        Answer::TooLarge | Answer::Unchanged { .. } => Err(PageOutcome::Invalid),
+        Answer::TooLarge { .. } | Answer::Unchanged { .. } => Err(PageOutcome::Invalid),
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) enum Figure {
     Uptime(u64),
     /// Its time of day, in seconds since 1970.
     Time(u64),
+    /// The size of its pointers: it is memcached itself, and no proxy in front of it.
+    Pointers,
     /// Any other.
     Other,
 }
@@ -89,6 +91,7 @@ fn figure(name: Option<&[u8]>, value: Option<&[u8]>) -> Figure {
         (Some(b"pid"), Some(value)) => Figure::Process(value),
         (Some(b"uptime"), Some(value)) => Figure::Uptime(value),
         (Some(b"time"), Some(value)) => Figure::Time(value),
+        (Some(b"pointer_size"), Some(_)) => Figure::Pointers,
         _ => Figure::Other,
     }
 }

@@ -43,7 +43,10 @@ pub enum PageReply {
         stale: bool,
     },
     /// An item that is longer than the limit. Its bytes were skipped.
-    TooLarge,
+    TooLarge {
+        /// Its version, if the server told.
+        version: Option<u64>,
+    },
     /// The command was carried out.
     Done,
     /// The server refuses the command.
@@ -83,6 +86,7 @@ struct Figures {
     process: Option<u64>,
     uptime_s: Option<u64>,
     time_s: Option<u64>,
+    is_memcached: bool,
 }
 
 impl Figures {
@@ -92,6 +96,7 @@ impl Figures {
             Figure::Process(process) => self.process = Some(process),
             Figure::Uptime(seconds) => self.uptime_s = Some(seconds),
             Figure::Time(seconds) => self.time_s = Some(seconds),
+            Figure::Pointers => self.is_memcached = true,
             Figure::Other => {}
         }
         if self.lines > FIGURES_MAX { Err(line::NOT_READ) } else { Ok(()) }
@@ -99,7 +104,8 @@ impl Figures {
 
     /// The second of its start is the same whenever a process of memcached is asked: both figures come from one clock.
     fn instance(&self) -> Option<u64> {
-        let started_s = self.time_s?.checked_sub(self.uptime_s?)?;
+        // A proxy such as mcrouter tells its own process, and not that of the server which has an item.
+        let started_s = self.time_s.filter(|_| self.is_memcached)?.checked_sub(self.uptime_s?)?;
         started_s.checked_mul(PROCESSES_MAX)?.checked_add(self.process?)
     }
 }
@@ -242,7 +248,7 @@ impl PageReplies {
         self.state = if version.is_some() && version == want.known {
             State::Skipped { left: whole, reply: PageReply::Present { version, won, stale } }
         } else if len > want.limit_bytes {
-            State::Skipped { left: whole, reply: PageReply::TooLarge }
+            State::Skipped { left: whole, reply: PageReply::TooLarge { version: marks.version } }
         } else {
             State::Value { kept: BytesMut::with_capacity(whole), whole, marks }
         };

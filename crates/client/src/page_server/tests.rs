@@ -8,8 +8,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 const REDIS: PageProtocol = PageProtocol::Redis { database: 0 };
 const WANT: PageWant = PageWant { limit_bytes: 100, known: None };
 
-const STATS: (&str, &str) =
-    ("stats\r\n", "STAT pid 7\r\nSTAT uptime 30\r\nSTAT time 130\r\nSTAT version 1.6.18\r\nEND\r\n");
+const STATS: (&str, &str) = (
+    "stats\r\n",
+    "STAT pid 7\r\nSTAT uptime 30\r\nSTAT time 130\r\nSTAT pointer_size 64\r\nSTAT version 1.6.18\r\nEND\r\n",
+);
 
 /// Greets a server that expects these bytes and gives these replies.
 fn greet(
@@ -127,16 +129,26 @@ fn the_process_of_a_memcached_is_known_by_its_start_and_its_number() {
     };
     let first = instance(STATS.1).unwrap();
     assert_eq!(first, Some((100 << 22) + 7));
-    assert_eq!(instance("STAT uptime 31\r\nSTAT time 131\r\nSTAT pid 7\r\nEND\r\n").unwrap(), first);
-    assert_ne!(instance("STAT uptime 30\r\nSTAT time 131\r\nSTAT pid 7\r\nEND\r\n").unwrap(), first);
-    assert_ne!(instance("STAT uptime 30\r\nSTAT time 130\r\nSTAT pid 8\r\nEND\r\n").unwrap(), first);
+    assert_eq!(
+        instance("STAT uptime 31\r\nSTAT time 131\r\nSTAT pointer_size 64\r\nSTAT pid 7\r\nEND\r\n").unwrap(),
+        first
+    );
+    assert_ne!(
+        instance("STAT uptime 30\r\nSTAT time 131\r\nSTAT pointer_size 64\r\nSTAT pid 7\r\nEND\r\n").unwrap(),
+        first
+    );
+    assert_ne!(
+        instance("STAT uptime 30\r\nSTAT time 130\r\nSTAT pointer_size 64\r\nSTAT pid 8\r\nEND\r\n").unwrap(),
+        first
+    );
     for figures in [
         "END\r\n",
         "ERROR\r\n",
         "SERVER_ERROR no\r\n",
-        "STAT pid 7\r\nSTAT time 130\r\nEND\r\n",
-        "STAT pid 7\r\nSTAT uptime 131\r\nSTAT time 130\r\nEND\r\n",
-        "STAT pid x\r\nSTAT uptime 30\r\nSTAT time 130\r\nEND\r\n",
+        "STAT pid 7\r\nSTAT time 130\r\nSTAT pointer_size 64\r\nEND\r\n",
+        "STAT pid 7\r\nSTAT uptime 131\r\nSTAT time 130\r\nSTAT pointer_size 64\r\nEND\r\n",
+        "STAT pid 7\r\nSTAT uptime 30\r\nSTAT time 129\r\nEND\r\n",
+        "STAT pid x\r\nSTAT uptime 30\r\nSTAT time 130\r\nSTAT pointer_size 64\r\nEND\r\n",
     ] {
         assert_eq!(instance(figures).unwrap(), None, "{figures}");
     }

@@ -4,8 +4,9 @@ use super::coding::Coding;
 use super::{HEADERS_MAX, HEADERS_MAX_BYTES, Unusable};
 use bytes::Bytes;
 
-/// Headers of one connection or of one reply, which say nothing about a page (RFC 9110, 7.6.1 and 6.6.1; RFC 9111, 5.1): they are left out.
-const LEFT_OUT: [&str; 11] = [
+/// Headers of one connection or of one reply, which say nothing about a page (RFC 9110, 7.6.1 and 6.6.1; RFC 9111, 5.1), and orders to a
+/// server in front: they are left out, and so are names that begin with `daylight-`.
+const LEFT_OUT: [&str; 14] = [
     "connection",
     "keep-alive",
     "proxy-connection",
@@ -17,6 +18,9 @@ const LEFT_OUT: [&str; 11] = [
     "content-length",
     "date",
     "age",
+    "surrogate-control",
+    "x-sendfile",
+    "x-accel-redirect",
 ];
 
 /// The headers of a page while it is read.
@@ -58,7 +62,7 @@ impl Fields {
             "set-cookie" => return Err(Unusable::Unknown),
             "content-encoding" if self.coding.is_some() => return Err(Unusable::Unknown),
             "content-encoding" => self.coding = Some(coding(&value)?),
-            name if value.is_empty() || LEFT_OUT.contains(&name) => {}
+            name if value.is_empty() || LEFT_OUT.contains(&name) || name.starts_with("daylight-") => {}
             _ => self.kept.push((name, value)),
         }
         Ok(())

@@ -17,7 +17,7 @@ use crate::pages::browser::is_browser;
 use crate::pages::{PageSearch, PreparedPage};
 use crate::reply::DAYLIGHT_EVENT;
 use crate::request::upload::Upload;
-use crate::stored::{Confirming, PlainHead, StoredReply};
+use crate::stored::{Confirmation, Confirming, PlainHead, StoredReply};
 use http::{Method, Response, header};
 use std::cell::Cell;
 use std::io::Write;
@@ -54,7 +54,7 @@ enum Waits {
     /// For the handler.
     Exchange(BegunExchange),
     /// For the confirmation of a stored reply, since then.
-    Confirming(Confirming, OpenEvent, Tick),
+    Confirming(Confirmation, OpenEvent, Tick),
 }
 
 /// Answers the requests that need nothing of hyper.
@@ -105,8 +105,7 @@ impl FastPath {
         let WaitingRequest { waits, len, get } = waiting;
         if let Waits::Confirming(confirming, ..) = waits {
             // After a panic the handler answers.
-            let reply =
-                catch_unwind(AssertUnwindSafe(|| confirming.reply.as_mut().poll(cx))).unwrap_or(Poll::Ready(None));
+            let reply = catch_unwind(AssertUnwindSafe(|| confirming.as_mut().poll(cx))).unwrap_or(Poll::Ready(None));
             let Poll::Ready(reply) = reply else { return connected(socket, cx, *len) };
             let begun = std::mem::replace(waits, Waits::Exchange(Box::pin(std::future::pending())));
             let Waits::Confirming(_, mut open_event, began) = begun else { return Poll::Ready(Answer::Gone) };
@@ -204,9 +203,9 @@ impl FastPath {
         let (method, agent) = (method_name(&plain.method), plain.agent);
         let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
         let mut open_event = OpenEvent::begin(&self.connection, &facts);
-        if let Some(mut confirming) = confirming {
-            open_event.is_about(Class::Apps, std::mem::take(&mut confirming.subject));
-            return Some(Err(Waits::Confirming(confirming, open_event, found)));
+        if let Some(Confirming { subject, reply }) = confirming {
+            open_event.is_about(Class::Apps, subject);
+            return Some(Err(Waits::Confirming(reply, open_event, found)));
         }
         let record = |event: &mut Event, nanos| event.add(Op::AppCacheLookup, nanos);
         self.send_stored(open_event, stored?, found, sends_body(&plain.method), record).map(Ok)

@@ -90,6 +90,7 @@ bounds! {
     Merging "merging" Bytes ["server.merging_bytes"] "Members' documents that are being merged for groups, and lists of folders that are being made or sent";
     AppSlots "app.slots" Requests ["app.slots"] "Requests that an application, or one of its lanes, works on; others wait";
     AppConnections "app.connections" Connections [] "Open connections to a backend of an application, idle ones too; WebSockets and event streams count in `app.streams`";
+    AppBackground "app.background" Requests ["app.slots"] "Requests that fetch stale responses and pages of an application again while they are sent, a quarter of its slots; a rejected one is made later";
     AppStreams "app.streams" Connections [] "Open WebSockets and event streams of an application; they hold no slot";
     AppSpool "app.spool" Bytes ["app.spool_bytes"] "Uploads and responses of an application that wait in anonymous files for their reader";
     AppCache "app.cache" Bytes ["app.cache_bytes"] "Stored responses of an application in memory";

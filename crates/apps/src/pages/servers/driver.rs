@@ -174,7 +174,10 @@ impl Driver<'_> {
         }
         match reply {
             PageReply::Missing => asked.answer(Answer::Missing),
-            PageReply::TooLarge => asked.answer(Answer::TooLarge),
+            PageReply::TooLarge { version } => {
+                let version = self.instance.zip(version).map(|(instance, cas)| Version { instance, cas });
+                asked.answer(Answer::TooLarge { version });
+            }
             PageReply::Done => asked.answer(Answer::Unchanged { won: true, stale: false }),
             PageReply::Present { version, won, stale } => match asked.kind {
                 Kind::Read { known: Some(known), .. } if version == Some(known.cas) => {

@@ -62,7 +62,7 @@ pub(crate) enum Answer {
     /// The item.
     Item(Item),
     /// It is longer than the limit. Its bytes were not kept.
-    TooLarge,
+    TooLarge { version: Option<Version> },
     /// There is no answer.
     Failed(Trouble),
 }

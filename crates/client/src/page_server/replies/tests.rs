@@ -59,17 +59,18 @@ fn replies_are_the_same_wherever_they_are_cut() {
         item("he\r\no", 4, Some(12)),
         present(12),
         item("", 0, Some(1)),
-        PageReply::TooLarge,
+        PageReply::TooLarge { version: Some(1) },
         present(77),
         PageReply::Done,
     ];
     assert_eq!(cut(MEMCACHED, true, bytes, 8), (expected, None));
     let bytes = b"END\r\nVALUE k 4 5 12\r\nEND\r\n\r\nEND\r\nVALUE k 0 9 1\r\n123456789\r\nEND\r\nVALUE k 0 2 77\r\nhi\r\nEND\r\n";
-    let expected = vec![PageReply::Missing, item("END\r\n", 4, Some(12)), PageReply::TooLarge, present(77)];
+    let expected =
+        vec![PageReply::Missing, item("END\r\n", 4, Some(12)), PageReply::TooLarge { version: Some(1) }, present(77)];
     assert_eq!(cut(MEMCACHED, false, bytes, 8), (expected, None));
     let bytes = b"$-1\r\n$5\r\n$-1\r\n\r\n+OK\r\n:1\r\n$9\r\n123456789\r\n$0\r\n\r\n-ERR no\r\n";
     let refused = PageReply::Refused { why: "ERR no".to_owned(), ends: false };
-    let (done, large) = (PageReply::Done, PageReply::TooLarge);
+    let (done, large) = (PageReply::Done, PageReply::TooLarge { version: None });
     let expected =
         vec![PageReply::Missing, item("$-1\r\n", 0, None), done.clone(), done, large, item("", 0, None), refused];
     assert_eq!(cut(REDIS, true, bytes, 8), (expected, None));
@@ -85,7 +86,7 @@ fn long_values_are_read_whole_with_what_follows_them() {
             let whole = vec![item(&value, 0, Some(1)), present(2)];
             assert_eq!(read(PageReplies::new(MEMCACHED, true), bytes.as_bytes(), piece, want), (whole, None));
             let want = PageWant { limit_bytes: value.len() - 1, ..want };
-            let skipped = vec![PageReply::TooLarge, present(2)];
+            let skipped = vec![PageReply::TooLarge { version: Some(1) }, present(2)];
             assert_eq!(read(PageReplies::new(MEMCACHED, true), bytes.as_bytes(), piece, want), (skipped, None));
         }
     }

@@ -37,7 +37,7 @@ impl Accepted {
     /// Tells that it is process 7, started in second 100.
     pub(super) async fn tell_process(&mut self) {
         self.expect("stats\r\n").await;
-        self.send("STAT pid 7\r\nSTAT uptime 30\r\nSTAT time 130\r\nEND\r\n").await;
+        self.send("STAT pid 7\r\nSTAT uptime 30\r\nSTAT time 130\r\nSTAT pointer_size 64\r\nEND\r\n").await;
     }
 
     pub(super) async fn expect(&mut self, bytes: &str) {
