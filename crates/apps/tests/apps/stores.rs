@@ -53,10 +53,18 @@ impl Memcached {
 
     /// Stores an item that expires in so many seconds.
     pub(crate) fn set_for(&self, key: &str, value: &[u8], seconds: u32) {
-        let mut command = format!("set {key} 0 {seconds} {}\r\n", value.len()).into_bytes();
-        command.extend_from_slice(value);
-        command.extend_from_slice(b"\r\n");
-        assert_eq!(tell(self.port, &command), "STORED");
+        (self.writer())(key, value, seconds);
+    }
+
+    /// The same for the thread of an application, which may outlive this server.
+    pub(crate) fn writer(&self) -> impl Fn(&str, &[u8], u32) + Copy + Send + Sync + 'static {
+        let port = self.port;
+        move |key, value, seconds| {
+            let mut command = format!("set {key} 0 {seconds} {}\r\n", value.len()).into_bytes();
+            command.extend_from_slice(value);
+            command.extend_from_slice(b"\r\n");
+            assert_eq!(tell(port, &command), "STORED");
+        }
     }
 
     /// Marks an item as stale, and lets it expire in so many seconds.

@@ -7,7 +7,6 @@ use crate::stores::{Memcached, NOW, NOW_S, Redis, event_of, gzip, hc1_entry, hc1
 use apps::PageFormat;
 use format::page::hc1;
 use front::{ClientFrom, Limits, Proxies};
-use std::sync::Arc;
 use telemetry::{Layer, Op, Outcome, Reason};
 
 fn get(apps: &RunningApps, target: &str, lines: &str) -> Answer {
@@ -140,19 +139,16 @@ fn a_page_holds_while_its_counters_have_the_values_that_it_names() {
 
 #[test]
 fn a_stale_page_is_sent_while_one_request_of_nobody_has_it_written_again() {
-    let store = Arc::new(Memcached::start());
-    let write = {
-        let store = store.clone();
-        move |stored: i64, body: &str| {
-            let lines = "content-encoding: gzip\r\n";
-            store.set_for(&hc1_key("/"), &hc1_entry(200, [stored, 60, 60, 0], lines, &gzip(body.as_bytes())), 120);
-        }
+    let store = Memcached::start();
+    let writer = store.writer();
+    let write = move |stored: i64, body: &str| {
+        let lines = "content-encoding: gzip\r\n";
+        writer(&hc1_key("/"), &hc1_entry(200, [stored, 60, 60, 0], lines, &gzip(body.as_bytes())), 120);
     };
     write(NOW_S, "old");
-    let again = write.clone();
     let (origin, apps) = hc1(&store, move |request| {
         assert_eq!(request.header("daylight-refill"), Some("1"));
-        again(NOW_S + 60, "new");
+        write(NOW_S + 60, "new");
         with("set-cookie: a=b\r\n", "new")
     });
     later(&apps, 60);
