@@ -27,6 +27,7 @@ use front::{KernelCopies, Reply};
 use kept::{Content, Kept, KeptEntry, Place};
 use made::Made;
 use purges::{Purged, Purges};
+pub(crate) use servers::Right;
 use servers::{Answer, Ask, Item, Servers, Trouble, Version};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,17 +77,6 @@ pub(crate) struct Refill {
     pub(crate) selected_by: Box<[Box<str>]>,
     /// The store has given this server the right already.
     pub(crate) won: bool,
-}
-
-/// Who has the right to have a page written again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Right {
-    /// This server.
-    Ours,
-    /// This server, for the page that another one has had written meanwhile.
-    OursLater,
-    /// Another server, or nobody.
-    Others,
 }
 
 /// A page that is sent if the application fails.
@@ -172,18 +162,9 @@ impl Pages {
         Some(reply)
     }
 
-    /// Asks the store for the right to have a page written again, which it gives once.
+    /// Asks the store for the right to have a page written again.
     pub(crate) async fn right(&self, refill: &Refill) -> Right {
-        if !self.options.servers.iter().all(|url| url.starts_with("memcached:")) {
-            return if self.servers.lock(&refill.key).await { Right::Ours } else { Right::Others };
-        }
-        let ask = Ask { key: refill.key.clone(), known: refill.version, early_s: Some(refill.expires_s) };
-        match self.servers.read(&[ask]).await.pop() {
-            Some(Answer::Unchanged { won: true, .. }) => Right::Ours,
-            Some(Answer::Item(item)) if item.won && item.version == refill.version => Right::Ours,
-            Some(Answer::Item(item)) if item.won => Right::OursLater,
-            _ => Right::Others,
-        }
+        self.servers.right(&refill.key, refill.version, refill.expires_s).await
     }
 
     /// Drops pages of these URLs, and with these tags, that were stored until now: in memory at once, in the store when they are read. A URL

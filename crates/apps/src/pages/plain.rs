@@ -74,7 +74,7 @@ fn asked(options: &PagesOptions, head: &PlainHead<'_>) -> Option<(Accepts, Codin
 impl Pages {
     /// Whether the store still has an entry, and no other one that comes before it.
     async fn holds(&self, known: &KeptEntry) -> bool {
-        let earlier = known.earlier.iter().map(|key| Ask { key: key.clone(), known: None, early_s: None });
+        let earlier = known.earlier.iter().cloned().map(Ask::item);
         let asks: Vec<Ask> = earlier.chain([known.ask()]).collect();
         let mut answers = self.servers.read(&asks).await;
         let own = answers.pop();

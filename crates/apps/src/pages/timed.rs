@@ -30,11 +30,11 @@ impl Pages {
         let mut variant = known.as_ref().and_then(|known| self.variant(known, wanted));
         let mut asks = vec![match &known {
             Some(known) => known.ask(),
-            None => ask(self.key(&hc1::key(&host(wanted), wanted.url.target()))),
+            None => Ask::item(self.key(&hc1::key(&host(wanted), wanted.url.target()))),
         }];
         asks.extend(variant.as_ref().map(|variant| self.ask_variant(variant)));
         let page = variant.as_ref().map_or(known.as_ref(), |variant| variant.known.as_ref());
-        asks.extend(page.into_iter().flat_map(|page| page.counters()).map(|counter| ask(counter.key.clone())));
+        asks.extend(page.into_iter().flat_map(|page| page.counters()).map(|counter| Ask::item(counter.key.clone())));
         let key = asks[0].key.clone();
         let mut answers = self.read(&asks, event).await.into_iter();
 
@@ -62,7 +62,7 @@ impl Pages {
         settled.entry = self.formed(&place, settled.entry, wanted.accepts, event)?;
         let counters = settled.entry.counters();
         if !holds && !counters.is_empty() {
-            let asks: Vec<Ask> = counters.iter().map(|counter| ask(counter.key.clone())).collect();
+            let asks: Vec<Ask> = counters.iter().map(|counter| Ask::item(counter.key.clone())).collect();
             answers = self.read(&asks, event).await.into_iter();
         }
         for counter in counters {
@@ -107,7 +107,7 @@ impl Pages {
     }
 
     fn ask_variant(&self, variant: &Variant) -> Ask {
-        variant.known.as_ref().map_or_else(|| ask(self.key(&variant.name)), |known| known.ask())
+        variant.known.as_ref().map_or_else(|| Ask::item(self.key(&variant.name)), |known| known.ask())
     }
 
     fn make_timed(&self, key: Bytes, selected_by: &[Box<str>], item: &Item) -> KeptEntry {
@@ -174,10 +174,6 @@ fn counted(counter: &Counter, answer: Answer) -> Result<(), PageOutcome> {
         Answer::Failed(trouble) => Err(of_trouble(trouble)),
         Answer::TooLarge { .. } | Answer::Unchanged { .. } => Err(PageOutcome::Invalid),
     }
-}
-
-fn ask(key: Bytes) -> Ask {
-    Ask { key, known: None, early_s: None }
 }
 
 /// The host in the keys of a request.

@@ -61,7 +61,7 @@ impl Pages {
         wanted: &Wanted<'_>,
         event: &mut Event,
     ) -> Result<Arc<KeptEntry>, PageOutcome> {
-        let mut asks: Vec<Ask> = known.earlier.iter().cloned().map(ask).collect();
+        let mut asks: Vec<Ask> = known.earlier.iter().cloned().map(Ask::item).collect();
         asks.push(known.ask());
         let answers = self.read(&asks, event).await;
         let found = answers.into_iter().enumerate().find(|(_, answer)| *answer != Answer::Missing);
@@ -83,7 +83,7 @@ impl Pages {
         from: usize,
         event: &mut Event,
     ) -> Result<Arc<KeptEntry>, PageOutcome> {
-        let asks: Vec<Ask> = candidates.iter().skip(from).map(|candidate| ask(candidate.key.clone())).collect();
+        let asks: Vec<Ask> = candidates.iter().skip(from).map(|candidate| Ask::item(candidate.key.clone())).collect();
         if asks.is_empty() {
             return Err(PageOutcome::Miss);
         }
@@ -128,8 +128,4 @@ impl Pages {
         }
         all
     }
-}
-
-fn ask(key: Bytes) -> Ask {
-    Ask { key, known: None, early_s: None }
 }

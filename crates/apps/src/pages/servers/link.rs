@@ -1,4 +1,4 @@
-//! What one core asks one server, until it is answered. A connection is driven by the runtime of the core that opened it, so it stays there.
+//! The reads of one core from one server, until they are answered. The runtime of a core drives the connections that it opened.
 
 use super::asked::Asked;
 use super::{Answer, Trouble};
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::Waker;
 use telemetry::Tick;
 
-/// What this core asks one server.
+/// The reads of this core from one server.
 #[derive(Debug, Default)]
 pub(super) struct Link {
     /// Reads that were not written yet.

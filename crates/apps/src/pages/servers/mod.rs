@@ -47,6 +47,24 @@ pub(crate) struct Ask {
     pub(crate) early_s: Option<u32>,
 }
 
+impl Ask {
+    /// A read of an item of which no copy is in memory.
+    pub(crate) fn item(key: Bytes) -> Self {
+        Self { key, known: None, early_s: None }
+    }
+}
+
+/// Who has the right to write an item again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Right {
+    /// This server.
+    Ours,
+    /// This server, for the item that another one has written meanwhile.
+    OursLater,
+    /// Another server, or nobody.
+    Others,
+}
+
 /// The answer to a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -176,14 +194,20 @@ impl Servers {
         answers
     }
 
-    /// Takes the lock of an HC1 page in a store without `W` (`SET KEY:l 1 NX PX 10000`); in memcached `read` answers by `won`.
-    /// `true`: this caller is to write the page again.
-    pub(crate) async fn lock(&self, key: &[u8]) -> bool {
-        if self.is_memcached {
-            return false;
+    /// Asks for the right to write an item again, which memcached gives once (`W`), for the version `known` of an item that expires in so many
+    /// seconds at most. Redis has a lock for it (`SET KEY:l 1 NX PX 10000`).
+    pub(crate) async fn right(&self, key: &Bytes, known: Option<Version>, expires_s: u32) -> Right {
+        if !self.is_memcached {
+            let answers = self.begin([(key, Kind::Lock)].into_iter()).await;
+            let is_taken = answers == [Answer::Unchanged { won: true, stale: false }];
+            return if is_taken { Right::Ours } else { Right::Others };
         }
-        let answers = self.begin([(&Bytes::copy_from_slice(key), Kind::Lock)].into_iter()).await;
-        answers == [Answer::Unchanged { won: true, stale: false }]
+        match self.read(&[Ask { key: key.clone(), known, early_s: Some(expires_s) }]).await.pop() {
+            Some(Answer::Unchanged { won: true, .. }) => Right::Ours,
+            Some(Answer::Item(item)) if item.won && item.version == known => Right::Ours,
+            Some(Answer::Item(item)) if item.won => Right::OursLater,
+            _ => Right::Others,
+        }
     }
 
     /// The state of each.

@@ -21,8 +21,9 @@ fn a_value_is_read_each_time_and_its_lock_is_taken_once() {
         assert_eq!(answers[2], Answer::Failed(Trouble::Refused));
         assert_eq!(answers[3], Answer::Missing);
         assert!(servers.view()[0].trouble.as_ref().unwrap().contains("WRONGTYPE"));
-        let locks = (servers.lock(b"{ns}:a").await, servers.lock(b"{ns}:a").await, servers.lock(b"b").await);
-        assert_eq!(locks, (true, false, true));
+        let right = async |key: &'static [u8]| servers.right(&Bytes::from_static(key), None, 9).await;
+        let rights = (right(b"{ns}:a").await, right(b"{ns}:a").await, right(b"b").await);
+        assert_eq!(rights, (Right::Ours, Right::Others, Right::Ours));
         assert_eq!(real.tell(b"GET {ns}:a:l\r\n", 2), ["$1", "1"]);
         let left: u32 = real.tell(b"PTTL b:l\r\n", 1)[0][1..].parse().unwrap();
         assert!((1..=10_000).contains(&left));
