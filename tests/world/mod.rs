@@ -6,6 +6,7 @@ mod central;
 mod client;
 mod door;
 mod engines;
+mod findings;
 pub(crate) mod frames;
 mod gem;
 mod http;

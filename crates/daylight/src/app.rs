@@ -12,7 +12,7 @@ use crate::serve::certificate::Certificate;
 use crate::uses::last_uses::LastUses;
 use crate::uses::recent_paths::RecentPaths;
 use front::{Pages, Reply, Request, Validity};
-use insight::{Insight, Tail};
+use insight::{Findings, Insight, SettingFact, Tail};
 use repository::{Ask, Repositories, Services};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -41,6 +41,10 @@ pub struct App {
     pub recent: Arc<RecentEvents>,
     /// The events that are kept for questions.
     pub insight: Arc<Insight>,
+    /// What is wrong, why, and what to change.
+    pub findings: Arc<Findings>,
+    /// The settings, for findings.
+    pub settings: Vec<SettingFact>,
     /// The paths that clients requested within the last day.
     pub recent_paths: Arc<RecentPaths>,
     /// The listeners to live events.

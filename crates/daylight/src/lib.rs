@@ -12,6 +12,7 @@ pub mod config;
 pub mod conformance;
 pub mod error;
 mod face;
+mod findings;
 mod formats;
 mod health;
 pub mod hooks;

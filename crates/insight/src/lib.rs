@@ -8,6 +8,7 @@ mod block;
 mod column;
 mod disk;
 mod event_json;
+mod findings;
 mod hash;
 mod insight;
 mod interner;
@@ -22,6 +23,7 @@ mod row;
 mod sample;
 mod sampler;
 pub mod segment;
+mod signals;
 mod store;
 mod tail;
 mod texts;
@@ -33,6 +35,9 @@ pub use ask::{
 };
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
+pub use findings::{
+    Change, Finding, FindingKind, FindingState, Findings, FindingsOptions, FindingsOverview, Guard, Mute,
+};
 pub use insight::Insight;
 pub use log::{Log, Recovered};
 pub use memtable::Memtable;
@@ -42,5 +47,7 @@ pub use rollup::{Buckets, RollupOptions, RollupScan, Rollups};
 pub use row::{RepositoryFacts, Row};
 pub use sampler::{Budget, Goal, Sampler};
 pub use segment::Segment;
+pub use signals::facts::{Facts, HostFact, RepositoryFact, SettingFact};
+pub use signals::watch::{PreviousRun, Stuck, WatchSeen};
 pub use tail::{Listener, NoPlace, Tail};
 pub use texts::Texts;

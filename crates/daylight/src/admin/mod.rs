@@ -113,7 +113,7 @@ async fn call(app: &App, (verb, admin): (Verb, &Admin), request: &mut Request, e
         Verb::Requests => Ok(requests::list(app)),
         Verb::Upstreams => upstreams::list(app, event).await,
         Verb::Event => events::show(app, name, event).await,
-        Verb::Findings => Ok(findings::list()),
+        Verb::Findings => Ok(findings::list(app).await),
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

@@ -39,6 +39,7 @@ pub use value::{
     AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, StoredPerSecond, UpstreamUrl,
 };
 
+use insight::SettingFact;
 use keys::KEYS;
 use sources::Sources;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,20 @@ pub struct Loaded {
     pub file: Option<PathBuf>,
     /// The machine that the defaults were derived from.
     pub machine: Machine,
+}
+
+impl Loaded {
+    /// The settings, as findings name them.
+    pub fn facts(&self) -> Vec<SettingFact> {
+        let fact = |entry: &Entry| SettingFact {
+            key: entry.key.to_owned(),
+            value: entry.value.as_str().map_or_else(|| entry.value.to_string(), str::to_owned),
+            number: entry.value.as_u64(),
+            limits: KEYS.iter().find(|key| key.path == entry.key).and_then(|key| key.limits),
+            live: false,
+        };
+        self.entries.iter().map(fact).collect()
+    }
 }
 
 /// Resolves the settings of a server of repositories from the file, if one is named, the environment and the flags.

@@ -7,6 +7,7 @@ use crate::access::{Access, NewToken};
 use crate::app::App;
 use crate::config::{self, Settings};
 use crate::error::{Error, Result};
+use crate::findings::gather;
 use crate::reply;
 use anyhow::Context;
 use call::ConformanceCall;
@@ -105,6 +106,9 @@ pub(crate) async fn answer(
                 _ => app.clock.set(Some(moment)),
             }
             app.time_was_set.notify_one();
+            app.flush_sinks(event).await;
+            gather::tell(app).await;
+            app.findings.wake();
             app.recorder.machine().wake();
             app.repositories.wake_hints();
             Ok(reply::text(format!("The time is {moment}\n")))

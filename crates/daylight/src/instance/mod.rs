@@ -21,7 +21,9 @@ use crate::{conformance, route};
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, PageHooks, Pages};
-use insight::{FactsOf, Insight, InsightOptions, RepositoryFacts, Surroundings, Tail};
+use insight::{
+    FactsOf, Findings, FindingsOptions, Insight, InsightOptions, RepositoryFacts, SettingFact, Surroundings, Tail,
+};
 use repository::{ChangeSource, Format, MemoryLimits, Repositories, WaitersLimits, Workers};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -52,6 +54,8 @@ pub struct StartOptions {
     pub url: String,
     /// A new folder gets no repositories.
     pub without_repositories: bool,
+    /// The settings, for findings.
+    pub settings: Vec<SettingFact>,
     /// The origin of the changes that create the first content of a new folder.
     pub from: ChangeSource,
 }
@@ -70,7 +74,7 @@ pub struct Instance {
 impl Instance {
     /// Opens the data folder.
     pub fn open(settings: &Settings, log: Log, options: StartOptions) -> anyhow::Result<Self> {
-        let StartOptions { clock, mut sinks, url, from, without_repositories, .. } = options;
+        let StartOptions { clock, mut sinks, url, from, without_repositories, settings: setting_facts, .. } = options;
         let back_threads = settings.server.back_threads;
         let back = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(back_threads)
@@ -100,7 +104,8 @@ impl Instance {
         let each = crate::class::each(settings.server.max_asks, &settings.server);
         insight.asker().limit(settings.server.max_asks, each);
         let sampler = insight.sampler(settings.telemetry.stored_per_second.number());
-        let mut censuses: Vec<Box<dyn Census>> = vec![sampler, last_uses.census()];
+        let findings = Findings::new();
+        let mut censuses: Vec<Box<dyn Census>> = vec![sampler, last_uses.census(), findings.census()];
         if settings.telemetry.events_recent_bytes > 0 {
             censuses.push(recent.census());
             sinks.push(recent.sink());
@@ -175,6 +180,12 @@ impl Instance {
             begun => begun?,
         }
         insight.begin(surroundings(settings, &repositories));
+        findings.begin(FindingsOptions {
+            file: Some(store::Layout::new(&settings.store.data).events().join("findings.json")),
+            recorder: recorder.clone(),
+            clock: clock.clone(),
+            log: log.clone(),
+        });
         tail.set_facts(facts_of(&repositories));
         let access = Arc::new(access);
         let app = Arc::new(App {
@@ -185,6 +196,8 @@ impl Instance {
             recorder,
             recent,
             insight,
+            findings,
+            settings: setting_facts,
             recent_paths,
             last_uses,
             tail,
@@ -234,6 +247,7 @@ impl Instance {
                 let _ = self.app.store.end_uses(&mut event).await;
             }
         });
+        self.app.findings.close();
         self.app.store.close();
         self.app.recorder.stop(STOP_TIMEOUT);
         self.app.insight.close();

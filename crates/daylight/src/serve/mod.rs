@@ -44,7 +44,11 @@ pub(crate) fn run(
         log.warn(warning, &[]);
     }
     let sinks = sinks::events(&settings);
-    let running = start(&settings, log.clone(), StartOptions { clock, sinks, listener, ..StartOptions::default() })?;
+    let running = start(
+        &settings,
+        log.clone(),
+        StartOptions { clock, sinks, listener, settings: loaded.facts(), ..StartOptions::default() },
+    )?;
     running.instance.app.recorder.register(lines.bound().clone());
     // This comes before the announcement: until here a signal to stop ends the process at once.
     let mut signals = Signals::listen(&running.instance.back)?;

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::config::Settings;
+use crate::findings::gather;
 use crate::instance::{Instance, StartOptions};
 use crate::route::public_url;
 use crate::serve::certificate::Certificate;
@@ -101,6 +102,7 @@ pub(crate) fn start_with(
     drop(instance.app.certificates.set(certificates));
     instance.back.spawn(maintenance::run(instance.app.clone()));
     instance.back.spawn(hooks::watch::run(instance.app.clone()));
+    instance.back.spawn(gather::run(instance.app.clone()));
     let stop = Stop::default();
     let front_options = front::Options {
         cores: settings.server.cores,

@@ -21,7 +21,8 @@ pub(super) struct Thinned<'p> {
 /// Of so many rows one stays.
 const EACH: usize = 10;
 /// Rows that are stored for one of these reasons stay.
-const STAY: &[Because] = &[Because::Failed, Because::Member, Because::Slow, Because::Traced, Because::Job];
+const STAY: &[Because] =
+    &[Because::Failed, Because::Member, Because::Slow, Because::Traced, Because::Job, Because::Evidence];
 
 impl<'p> Thinned<'p> {
     /// Chooses one of ten rows each time, with a probability in proportion to its weight, and gives it the weight of all ten. So the sum of

@@ -15,6 +15,8 @@ crate::closed_list! {
         Traced = "traced",
         /// It is a background job.
         Job = "job",
+        /// It shows best what a finding may be about.
+        Evidence = "evidence",
         /// It is part of a sample.
         Sample = "sample",
         /// No census chose: every event is stored.

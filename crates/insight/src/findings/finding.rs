@@ -1,0 +1,92 @@
+//! A finding as people and programs see it.
+
+use super::check::{Change, FindingKind, Guard};
+use serde_json::{Value, json};
+use telemetry::{EventId, Millis, closed_list};
+
+closed_list! {
+    /// The state of a finding.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum FindingState {
+        /// The check needs more data.
+        Unknown = "unknown",
+        /// It is seen, not yet for long enough.
+        Pending = "pending",
+        /// It is seen.
+        Open = "open",
+        /// It was open, and is not seen any more.
+        Closed = "closed",
+        /// It is seen, and somebody decided that it is not to be shown.
+        Muted = "muted",
+    }
+}
+
+/// Why a finding is not shown, and until when.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Mute {
+    /// The id of the finding.
+    pub id: String,
+    /// Why.
+    pub why: String,
+    /// Until when.
+    pub until: Millis,
+    /// The name of the token of the person.
+    pub by: String,
+}
+
+/// A finding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Key and subject, as in `pool-too-narrow@upstream:repo.example.org:443`; of an unknown one the key.
+    pub id: String,
+    /// The key of its check.
+    pub key: String,
+    /// What it is about.
+    pub subject: String,
+    /// Cause, failure or impact.
+    pub kind: FindingKind,
+    /// Its state.
+    pub state: FindingState,
+    /// Since when it is in this state, by the time of day.
+    pub since: Millis,
+    /// Client seconds that it costs in an hour.
+    pub lost_s_per_hour: f64,
+    /// How sure it is, 0 to 1.
+    pub confidence: f64,
+    /// What is wrong; of an unknown one what it needs.
+    pub sentence: String,
+    /// What to change.
+    pub changes: Vec<Change>,
+    /// The question that shows it, with `from` and `to`. Null: there is none.
+    pub evidence: Value,
+    /// The event that shows it best.
+    pub event: Option<EventId>,
+    /// What was checked besides.
+    pub guards: Vec<Guard>,
+    /// The ids of symptoms that it explains. They are not listed by themselves.
+    pub folds: Vec<String>,
+    /// Why it is not shown.
+    pub mute: Option<Mute>,
+}
+
+impl Finding {
+    /// The form of the API. `moment` writes a moment.
+    pub fn json(&self) -> Value {
+        let Self { id, key, subject, sentence, changes, evidence, guards, folds, .. } = self;
+        json!({
+            "id": id, "key": key, "subject": subject, "kind": self.kind.as_str(), "state": self.state.as_str(),
+            "since": self.since.to_string(), "lost_s_per_hour": round(self.lost_s_per_hour), "confidence": round(self.confidence),
+            "sentence": sentence, "changes": changes, "evidence": evidence,
+            "event": self.event.map(|event| event.to_string()), "guards": guards, "folds": folds,
+            "promise": null,
+            "mute": self.mute.as_ref().map(|mute| json!({
+                "why": mute.why, "until": mute.until.to_string(), "by": mute.by,
+            })),
+        })
+    }
+}
+
+/// Three digits after the point.
+fn round(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}

@@ -1,0 +1,75 @@
+//! Adds every finished event to the present window. It runs on the thread of the collector.
+
+use super::window::Window;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+use telemetry::{Census, Glance, SamplingDecision, lock};
+
+/// The window between the collector, which fills it, and the thread of findings, which takes it.
+#[derive(Debug, Default)]
+pub(crate) struct Handover {
+    state: Mutex<State>,
+    given: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    window: Option<Box<Window>>,
+    /// The collector counts a batch in it.
+    lent: bool,
+}
+
+impl Handover {
+    /// The figures since the last call. Waits for the batch under way, at most a second.
+    pub(crate) fn take(&self) -> Box<Window> {
+        let state = self.given.wait_timeout_while(lock(&self.state), Duration::from_secs(1), |state| state.lent);
+        let (mut state, _) = state.unwrap_or_else(PoisonError::into_inner);
+        state.window.take().unwrap_or_default()
+    }
+}
+
+/// The census of findings.
+pub(crate) struct FindingsCensus {
+    handover: Arc<Handover>,
+    window: Option<Box<Window>>,
+}
+
+impl FindingsCensus {
+    pub(crate) fn new(handover: Arc<Handover>) -> Self {
+        Self { handover, window: None }
+    }
+
+    fn window(&mut self) -> &mut Window {
+        let handover = &self.handover;
+        self.window.get_or_insert_with(|| {
+            let mut state = lock(&handover.state);
+            state.lent = true;
+            state.window.take().unwrap_or_default()
+        })
+    }
+}
+
+impl Census for FindingsCensus {
+    fn name(&self) -> &'static str {
+        "findings"
+    }
+
+    fn see(&mut self, event: &Glance<'_>) -> SamplingDecision {
+        self.window().see(event)
+    }
+
+    fn pause(&mut self) {
+        if let Some(window) = self.window.take() {
+            let mut state = lock(&self.handover.state);
+            (state.window, state.lent) = (Some(window), false);
+            self.handover.given.notify_all();
+        }
+    }
+}
+
+impl Drop for FindingsCensus {
+    fn drop(&mut self) {
+        // After a panic as well: the thread of findings does not wait.
+        self.pause();
+    }
+}
