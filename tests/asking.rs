@@ -144,10 +144,15 @@ fn questions_and_findings_are_for_observers() {
     let world = World::start();
     let observer = world.person("observer", &["observe"], &[]);
     observer.post_json(ASK, &json!("count")).expect(200);
-    assert_eq!(observer.get("/api/v1/findings").expect(200).json(), json!({ "findings": [] }));
+    for path in ["/api/v1/findings", "/api/v1/checks"] {
+        observer.get(path).expect(200);
+    }
     let reader = world.person("reader", &["read"], &[]);
     reader.post_json(ASK, &json!("count")).expect(403);
     reader.get("/api/v1/findings").expect(403);
+    reader.get("/api/v1/checks").expect(403);
+    let mute = json!({ "why": "no", "until": "1d" });
+    observer.post_json("/api/v1/findings/mute/disk-fills@disk", &mute).expect(403);
     world.anon().post_json(ASK, &json!("count")).expect(401);
     world.admin().get(ASK).expect(405);
 }

@@ -37,6 +37,7 @@ mod expect;
 mod explain_page;
 mod explain_removals;
 mod filled;
+mod findings;
 mod folder_lists;
 mod freshness;
 mod front;

@@ -67,7 +67,7 @@ fn the_first_page_shows_sizes_and_the_first_lines_until_each_is_followed() {
     assert!(!third.contains(push) && !third.contains(fetch), "{third}");
     let row = third.split("<tr>").find(|row| row.contains("/repository/far/")).unwrap();
     assert!(row.contains("data-label=\"Files\">1</td>") && row.contains(">7 B<"), "{row}");
-    assert!(third.contains("Nothing is wrong."), "{third}");
+    assert!(third.contains("Nothing found by "), "{third}");
 }
 
 #[test]

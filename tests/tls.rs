@@ -16,7 +16,7 @@ impl Certificate {
     }
 
     /// Replaces the certificate by one of the same key that expired long ago.
-    fn expire(&self) {
+    pub(crate) fn expire(&self) {
         let settings = "[ca]\ndefault_ca = a\n[a]\ndatabase = index\nnew_certs_dir = .\nrand_serial = yes\ndefault_md = sha256\n\
                         policy = p\nx509_extensions = x\n[p]\ncommonName = supplied\n[x]\nbasicConstraints = critical,CA:FALSE\n\
                         subjectAltName = IP:127.0.0.1\n";
@@ -29,7 +29,7 @@ impl Certificate {
     }
 
     /// Replaces both files by new ones.
-    fn renew(&self, days: u32) {
+    pub(crate) fn renew(&self, days: u32) {
         let made = Command::new("openssl")
             .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=daylight".split(' '))
             .args(["-days", &days.to_string()])

@@ -81,10 +81,11 @@ fn a_file_that_was_asked_for_before_costs_no_look_at_a_database_or_the_file_syst
     }
     let calls = warm.calls();
     assert_eq!(looks(&calls), Vec::<&String>::new());
-    assert_eq!(heads(&calls, "20"), TIMES);
+    // The server may ask itself meanwhile whether it answers.
+    assert!((TIMES..=TIMES + 1).contains(&heads(&calls, "20")), "{calls:#?}");
     let written =
         calls.iter().filter(|call| call.contains("TCP:[") && !call.contains("recv") && call.contains("write"));
-    assert_eq!(written.count(), TIMES, "one write for the head and a small body: {calls:#?}");
+    assert!((TIMES..=TIMES + 1).contains(&written.count()), "one write for the head and a small body: {calls:#?}");
 
     // After a change the file is looked up again.
     world.admin().ask("DELETE", &jar, &[], b"").expect(204);

@@ -44,6 +44,10 @@ const PAGES: &[(&str, u16)] = &[
     ("/explain", 200),
     ("/explain?repository=gems&path=gems/lamp-1.1.0.gem", 200),
     (HIDDEN, 200),
+    ("/ask", 200),
+    ("/ask?q=count+by+layer+from+2026-01-01+to+2026-01-02", 200),
+    ("/ask?q=count+by+pakage", 200),
+    ("/events/0123456789abcdef", 404),
     ("/sign-in", 200),
     ("/nowhere", 404),
     ("/repository/nowhere/", 401),
@@ -55,6 +59,11 @@ const PAGES: &[(&str, u16)] = &[
 /// The pages as the scripts want them.
 fn pages(world: &World) -> Vec<Value> {
     let mut pages: Vec<Value> = PAGES.iter().map(|(path, status)| json!({ "path": path, "status": status })).collect();
+    let asked =
+        world.anon().get("/repository/maven/org/example/lantern/lantern-core/1.0/lantern-core-1.0.pom").expect(200);
+    let event = asked.header("daylight-event").unwrap().to_owned();
+    world.event(&event);
+    pages.push(json!({ "path": format!("/events/{event}"), "status": 200 }));
     // Somebody who may read more than others sees another page.
     let reader: Person = world.person("reader", &["read"], &["vault"]);
     for path in ["/", "/repository/vault/"] {

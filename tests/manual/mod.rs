@@ -43,6 +43,7 @@ pages! {
     configuration: "docs/configuration.md" => pages::plain;
     data_folder: "docs/data-folder.md" => pages::data_folder;
     explaining: "docs/explaining.md" => pages::explaining;
+    findings: "docs/findings.md" => pages::findings;
     front: "docs/front.md" => application::stage;
     gem_clients: "docs/gem-clients.md" => pages::gem_clients;
     gems_from_an_upstream: "docs/gems-from-an-upstream.md" => pages::gems_from_an_upstream;

@@ -2,7 +2,7 @@
 
 use super::languages::repositories;
 use super::stage::Stage;
-use crate::world::{ADMIN, Central, FIRST, Gem, Says, Upstream, World, promtool, write};
+use crate::world::{ADMIN, Central, FIRST, Gem, Says, Upstream, World, await_true, promtool, write};
 use serde_json::json;
 use std::time::Duration;
 
@@ -179,6 +179,13 @@ pub(super) fn asking() -> Stage {
 
 pub(super) fn explaining() -> Stage {
     Stage::on(lamps()).before("--event $event", ended)
+}
+
+/// A server with a setting that has no effect, which it has noticed.
+pub(super) fn findings() -> Stage {
+    let world = World::start_with(&[("DAYLIGHT_TELEMETRY_ACCESS_LOG_FILE", "access.log")]);
+    await_true("the setting is told", || !world.findings().is_empty());
+    Stage::on(world)
 }
 
 pub(super) fn gem_clients() -> Stage {

@@ -4,7 +4,7 @@ use crate::world::promtool;
 use tempfile::TempDir;
 
 /// The rules of the manual: its block of YAML that begins with groups.
-fn rules() -> &'static str {
+pub(super) fn rules() -> &'static str {
     let manual = include_str!("../../docs/monitoring.md");
     let blocks = manual.split("```yaml\n").skip(1).map(|block| block.split_once("```").unwrap().0);
     blocks.into_iter().find(|block| block.starts_with("groups:")).unwrap()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const MOUNT: &str = "/sys/fs/cgroup";
 
 /// A cgroup. Dropping it removes it; its processes have ended or were moved before.
-pub(super) struct Cgroup {
+pub(crate) struct Cgroup {
     folder: PathBuf,
     /// Whether it is in a hierarchy of the controller's own.
     first_version: bool,
@@ -15,7 +15,7 @@ pub(super) struct Cgroup {
 
 impl Cgroup {
     /// A cgroup below the root. `None`: this user or this machine may not make one.
-    pub(super) fn make(controller: &str) -> Option<Self> {
+    pub(crate) fn make(controller: &str) -> Option<Self> {
         let (own, all) = (Path::new(MOUNT).join(controller), Path::new(MOUNT).to_owned());
         let first_version = own.join("cgroup.procs").exists();
         let root = if first_version { own } else { all };
@@ -26,7 +26,7 @@ impl Cgroup {
     }
 
     /// A cgroup in this one.
-    pub(super) fn inner(&self, controller: &str) -> Self {
+    pub(crate) fn inner(&self, controller: &str) -> Self {
         if !self.first_version {
             self.set("cgroup.subtree_control", &format!("+{controller}"));
         }
@@ -36,12 +36,12 @@ impl Cgroup {
     }
 
     /// Limits the memory.
-    pub(super) fn limit_memory(&self, bytes: u64) {
+    pub(crate) fn limit_memory(&self, bytes: u64) {
         self.set(if self.first_version { "memory.limit_in_bytes" } else { "memory.max" }, &bytes.to_string());
     }
 
     /// Limits the processor time in each period of 100 ms.
-    pub(super) fn limit_cpu(&self, micros: u64) {
+    pub(crate) fn limit_cpu(&self, micros: u64) {
         match self.first_version {
             true => self.set("cpu.cfs_quota_us", &micros.to_string()),
             false => self.set("cpu.max", &format!("{micros} 100000")),
@@ -49,12 +49,12 @@ impl Cgroup {
     }
 
     /// Moves a process here.
-    pub(super) fn take(&self, process: i32) {
+    pub(crate) fn take(&self, process: i32) {
         self.set("cgroup.procs", &process.to_string());
     }
 
     /// Moves a process to the cgroup above it.
-    pub(super) fn release(&self, process: i32) {
+    pub(crate) fn release(&self, process: i32) {
         let root = self.folder.parent().unwrap();
         fs::write(root.join("cgroup.procs"), process.to_string()).unwrap();
     }

@@ -1,12 +1,13 @@
 //! `/metrics`: valid by the rules of Prometheus, described in the manual, exact, and silent about private names.
 
 mod alerts;
-mod cgroup;
+pub(crate) mod cgroup;
 mod families;
 pub(crate) mod generator;
 mod machine;
 mod named;
 mod repositories;
+mod upstream_down;
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ impl Samples {
     }
 
     /// The value of a series; `None` if there is none.
-    fn find(&self, series: &str) -> Option<f64> {
+    pub(crate) fn find(&self, series: &str) -> Option<f64> {
         self.0.get(series).copied()
     }
 

@@ -34,15 +34,8 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("daylight/src/instance/mod.rs", 1, Fixed("the heartbeat of the back runtime")),
     ("daylight/src/app_front/addresses.rs", 1, Fixed("one watch of the backends for each address of the settings")),
     ("daylight/src/app_front/command.rs", 1, Fixed("the command of `daylight front`: one process")),
-    ("daylight/src/app_front/mod.rs", 1, Fixed("one for the service manager")),
-    ("daylight/src/serve/mod.rs", 1, Fixed("one for the service manager")),
-    (
-        "daylight/src/serve/running.rs",
-        4,
-        Fixed(
-            "a watch for each certificate of the settings, one of hooks, one maintenance task, the thread of the front",
-        ),
-    ),
+    ("daylight/src/serve/jobs.rs", 2, Fixed("two for each job that lasts as long as the server: one runs it again")),
+    ("daylight/src/serve/running.rs", 1, Fixed("the thread of the front")),
     ("front/src/body/file_reader.rs", 1, Bound(BoundName::FileThreads)),
     ("front/src/body/sendfile.rs", 1, Bound(BoundName::FileThreads)),
     ("front/src/exchange/drain.rs", 2, Bound(BoundName::Connections)),
@@ -51,6 +44,9 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("front/src/listen/reserved_connections.rs", 1, Bound(BoundName::ReservedConnections)),
     ("front/src/pages/compressor.rs", 1, Bound(BoundName::PageCompression)),
     ("insight/src/ask/asker.rs", 1, Fixed("one for each asker; questions are bounded by `Asks`")),
+    ("insight/src/findings/mod.rs", 1, Fixed("one for each server: it looks for findings")),
+    ("insight/src/watch/mod.rs", 1, Fixed("three for each server: one watches, one asks, one writes the last words")),
+    ("insight/src/profile/mod.rs", 1, Bound(BoundName::Profiles)),
     ("insight/src/rollup/rollups.rs", 1, Fixed("one for each server: it writes the counts of events")),
     ("insight/src/store/maintenance.rs", 1, Fixed("one for each server")),
     (

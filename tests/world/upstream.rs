@@ -34,6 +34,28 @@ struct Lines {
     released: HashSet<String>,
     connections: Vec<TcpStream>,
     unplugged: bool,
+    limit: Option<Limit>,
+}
+
+/// A limit of requests. Beyond it the answer is 429 with `Retry-After`.
+#[derive(Debug)]
+struct Limit {
+    most: usize,
+    left: usize,
+    pause_s: u64,
+}
+
+impl Limit {
+    /// The answer to a request that is too much.
+    fn refuses(&mut self) -> Option<Says> {
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                None
+            }
+            None => Some(Says::status(429).header("Retry-After", &self.pause_s.to_string())),
+        }
+    }
 }
 
 /// A received request, without its body.
@@ -104,6 +126,18 @@ impl Upstream {
     /// Adds a file at a path, with an ETag.
     pub(crate) fn file(&self, path: &str, bytes: impl Into<Vec<u8>>) {
         self.says(path, Says::file(bytes));
+    }
+
+    /// Answers 429 after so many requests, until its limit is reset, and asks for a pause.
+    pub(crate) fn limits(&self, most: usize, pause_s: u64) {
+        self.script.lines().limit = Some(Limit { most, left: most, pause_s });
+    }
+
+    /// Answers as many requests again.
+    pub(crate) fn resets_limit(&self) {
+        if let Some(limit) = &mut self.script.lines().limit {
+            limit.left = limit.most;
+        }
     }
 
     /// Sets the answer for all other paths.
@@ -218,6 +252,7 @@ impl Script {
                 let mut lines = self.lines();
                 let found = lines.says.get(&asked.path).or(lines.otherwise.as_ref()).cloned();
                 let says = found.unwrap_or_else(|| Says::status(404));
+                let says = lines.limit.as_mut().and_then(Limit::refuses).unwrap_or(says);
                 (asked.answered, _) = says.begin(&asked);
                 lines.asked.push(asked.clone());
                 says

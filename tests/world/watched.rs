@@ -16,7 +16,7 @@ pub(crate) struct Watched {
 }
 
 /// Threads that work in the background: for a while after a change, or regularly.
-const ASIDE: [&str; 4] = ["segments", "cached-sweep", "machine", "disk-probe"];
+const ASIDE: [&str; 7] = ["segments", "cached-sweep", "machine", "disk-probe", "watch", "watch-probe", "last-words"];
 
 impl Watched {
     /// Starts to record.
@@ -29,10 +29,31 @@ impl Watched {
         Self::with(id, &[&format!("trace={call}"), &format!("inject={call}:delay_enter={micros}")])
     }
 
+    /// Makes each run of a system call by the only thread of this name begin so much later. Dropping this ends the fault.
+    pub(crate) fn delay_thread(id: i32, name: &str, call: &str, micros: u64) -> Self {
+        let is_it = |thread: &std::path::Path| {
+            std::fs::read_to_string(thread.join("comm")).is_ok_and(|comm| comm.trim_end() == name)
+        };
+        // The cores start after the address was printed.
+        let thread = super::eventually(|| {
+            let threads = std::fs::read_dir(format!("/proc/{id}/task")).unwrap();
+            let found = threads.map(|thread| thread.unwrap().path()).find(|thread| is_it(thread));
+            found.ok_or_else(|| format!("no thread `{name}`"))
+        });
+        let thread = thread.file_name().unwrap().to_str().unwrap().parse().unwrap();
+        let expressions = [format!("trace={call}"), format!("inject={call}:delay_enter={micros}")];
+        Self::of(&["-yy"], Pid::from_raw(thread).unwrap(), &[&expressions[0], &expressions[1]])
+    }
+
     fn with(id: Pid, expressions: &[&str]) -> Self {
+        Self::of(&["-f", "-yy"], id, expressions)
+    }
+
+    fn of(flags: &[&str], id: Pid, expressions: &[&str]) -> Self {
         let calls = NamedTempFile::new().unwrap();
         let mut strace = Command::new("strace")
-            .args(["-f", "-yy", "-s", "16", "-o"])
+            .args(flags)
+            .args(["-s", "16", "-o"])
             .arg(calls.path())
             .args(expressions.iter().flat_map(|expression| ["-e", expression]))
             .args(["-p", &id.as_raw_nonzero().to_string()])

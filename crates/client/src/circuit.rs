@@ -52,6 +52,16 @@ pub(crate) enum Admitted {
 }
 
 impl Circuit {
+    /// Whether the host is not called at this moment: the circuit is open, or a trial is under way. A circuit whose time is over refuses
+    /// nothing, although nobody may have called the host since.
+    pub fn refuses(&self, now: Millis) -> bool {
+        match *self {
+            Circuit::Closed { .. } => false,
+            Circuit::Open { until, .. } => now < until,
+            Circuit::Trial { .. } => true,
+        }
+    }
+
     /// Whether a call may be made now. A call that is admitted as a trial must report its result, or that it was abandoned.
     pub(crate) fn admit(&mut self, now: Millis) -> Result<Admitted, Option<Millis>> {
         match *self {
@@ -154,6 +164,7 @@ mod tests {
     fn it_opens_after_failures_in_a_row_and_not_after_as_many_with_a_success_between() {
         let mut circuit = opened();
         assert_eq!(circuit.admit(Millis(99)), Err(Some(Millis(100))));
+        assert!(circuit.refuses(Millis(99)) && !circuit.refuses(Millis(100)), "its time is over without a call");
         circuit.succeeded();
         circuit.failed(Admitted::Plainly, Millis(0), &OPTIONS);
         assert_eq!(circuit, Circuit::Closed { failures: 1 });

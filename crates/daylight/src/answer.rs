@@ -21,7 +21,7 @@ use repository::{
 };
 use std::sync::Arc;
 use store::Stamp;
-use telemetry::{Event, Op};
+use telemetry::{Event, Op, works_for};
 
 /// Answers one request that no page answers. The caller turns an error into a reply, once.
 pub(crate) async fn answer(
@@ -141,6 +141,7 @@ async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, ev
         people: people.as_deref().map(|table| table as &dyn People),
     };
     let ask = Ask { repository, settings, question, parameters, place };
+    works_for(ask.repository.id.0);
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work
     if let Err(error) = app.repositories.admit(&ask, who.actor()) {

@@ -5,6 +5,7 @@ use crate::app_front::served_apps::ServedApps;
 use crate::class::{Classes, Permit};
 use crate::config::{References, ServerTiming};
 use crate::error::Result;
+use crate::findings::gathered::Gathered;
 use crate::reply::{self, explain_link};
 use crate::route::Content;
 use crate::route::public_url::PublicUrls;
@@ -12,12 +13,12 @@ use crate::serve::certificate::Certificate;
 use crate::uses::last_uses::LastUses;
 use crate::uses::recent_paths::RecentPaths;
 use front::{Pages, Reply, Request, Validity};
-use insight::{Findings, Insight, SettingFact, Tail};
+use insight::{Findings, Insight, Profiler, SettingFact, Tail, Watch};
 use repository::{Ask, Repositories, Services};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{Stamp, Store};
-use telemetry::{Class, Clock, Event, Log, Op, RecentEvents, Recorder, Tick, under_way};
+use telemetry::{Class, Clock, Event, Log, Op, RecentEvents, Recorder, Tick, under_way, works_in};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::timeout;
 
@@ -41,10 +42,18 @@ pub struct App {
     pub recent: Arc<RecentEvents>,
     /// The events that are kept for questions.
     pub insight: Arc<Insight>,
-    /// What is wrong, why, and what to change.
+    /// Faults with their causes, their costs, and the changes that would help.
     pub findings: Arc<Findings>,
+    /// Takes profiles.
+    pub profiler: Profiler,
+    /// Whether serving goes on.
+    pub watch: Arc<Watch>,
     /// The settings, for findings.
     pub settings: Vec<SettingFact>,
+    /// Warnings about settings that do not fit together, for findings.
+    pub warnings: Vec<String>,
+    /// The state between two rounds in which findings are told about the program.
+    pub(crate) gathered: Gathered,
     /// The paths that clients requested within the last day.
     pub recent_paths: Arc<RecentPaths>,
     /// The listeners to live events.
@@ -104,6 +113,7 @@ impl App {
     /// Records the class of a request, and finds the token that would hold a place in it.
     async fn holder_in(&self, class: Class, request: &Request, event: &mut Event) -> Result<Option<u64>> {
         event.class = Some(class);
+        works_in(class);
         if let Some(arrival) = event.more.as_mut().and_then(|more| more.arrival.as_mut()) {
             arrival.class_used = self.classes.used(class);
         }

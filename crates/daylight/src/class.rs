@@ -54,6 +54,7 @@ pub fn of_route(route: &Route) -> Option<Class> {
         Route::Hook(_) => Some(Class::Hooks),
         // They take their places when their forms have arrived.
         Route::Site(SiteUrl::SignInSent | SiteUrl::SignOut) => None,
+        Route::Site(SiteUrl::Ask) => Some(Class::Ask),
         Route::Site(_) => Some(Class::Web),
         Route::Admin(Admin { verb: AdminVerb::Own(OwnVerb::Ask), .. }) => Some(Class::Ask),
         Route::Admin(Admin { verb: AdminVerb::Repository(_), .. }) => Some(Class::Web),

@@ -102,7 +102,7 @@ impl Drop for NewFile {
 }
 
 /// Makes a folder that only the owner can enter, with the folders above it. No error if it exists.
-fn make_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
@@ -121,6 +121,17 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Replaces a file without making it durable: after the end of the process it is whole, after a loss of power perhaps not.
+#[expect(clippy::disallowed_methods, reason = "the only code of this crate that renames")]
+pub(crate) fn replace_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(TEMPORARY);
+    let temporary = PathBuf::from(temporary);
+    let written = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&temporary);
+    written?.write_all(bytes)?;
+    std::fs::rename(&temporary, path)
 }
 
 /// Removes a file. No error if it does not exist.

@@ -1,6 +1,6 @@
 //! The handle of the stored events: it stores them, and answers questions about them.
 
-use crate::ask::{Asker, AskerOptions, Parts, RollupSource};
+use crate::ask::{Answer, Asker, AskerOptions, Parts, Question, RollupSource, counted};
 use crate::event_json;
 use crate::options::{InsightOptions, Surroundings};
 use crate::part::{Part, Unreadable};
@@ -19,8 +19,12 @@ pub struct Insight {
     budget: Arc<Budget>,
     clock: Clock,
     log: Log,
+    scans: RollupSource,
     asker: Asker,
 }
+
+/// Answers a question from the counts of minutes and hours at once. `None`: it needs events, or nothing is counted yet.
+pub type Counts = Arc<dyn Fn(Question) -> Option<Answer> + Send + Sync>;
 
 impl Insight {
     /// The handle. Its sink may be used at once; events before [`Insight::begin`] wait in memory.
@@ -47,9 +51,9 @@ impl Insight {
             })
         };
         let options =
-            AskerOptions { parts, rollups: Some(scans), memory_bytes, clock: clock.clone(), log: log.clone() };
+            AskerOptions { parts, rollups: Some(scans.clone()), memory_bytes, clock: clock.clone(), log: log.clone() };
         let asker = Asker::start(options);
-        Arc::new(Self { store, rollups, rollup_bytes, budget, clock, log, asker })
+        Arc::new(Self { store, rollups, rollup_bytes, budget, clock, log, scans, asker })
     }
 
     /// Rollups have this share of the bytes for events.
@@ -109,6 +113,15 @@ impl Insight {
     /// Answers questions.
     pub fn asker(&self) -> &Asker {
         &self.asker
+    }
+
+    /// Answers questions from counts, on the thread of the caller.
+    pub fn counts(&self) -> Counts {
+        let scans = self.scans.clone();
+        Arc::new(move |question| {
+            let scan = scans(&question)?;
+            counted::answer(question, scan)
+        })
     }
 
     /// The bounds of the memory, of the disk and of questions, to be registered.

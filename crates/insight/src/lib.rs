@@ -14,9 +14,12 @@ mod insight;
 mod interner;
 mod log;
 mod memtable;
+mod normal;
 mod options;
 mod part;
+mod profile;
 mod random;
+mod reuse;
 mod rollup;
 mod row;
 #[cfg(test)]
@@ -28,26 +31,34 @@ mod store;
 mod tail;
 mod texts;
 mod varint;
+mod watch;
 
 pub use ask::{
     Answer, Asked, Asker, AskerOptions, Caller, Compare, Compared, Cost, Figure, Filter, Is, Key, Measure, Mistake,
-    NotAnswered, Order, Parts, QUESTION_BYTES_MAX, Question, RollupSource, Seen, Side, Step, Value,
+    NotAnswered, Order, Parts, QUESTION_BYTES_MAX, Question, RollupSource, Seen, Side, Step, Value, read_moment,
 };
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
 pub use findings::{
-    Change, Finding, FindingKind, FindingState, Findings, FindingsOptions, FindingsOverview, Guard, Mute,
+    Change, CheckAbout, CustomFinding, Finding, FindingKind, FindingState, Findings, FindingsOptions, FindingsOverview,
+    Guard, Mute, NotCustom, Threshold, check_list,
 };
-pub use insight::Insight;
+pub use insight::{Counts, Insight};
 pub use log::{Log, Recovered};
 pub use memtable::Memtable;
+pub use normal::{Baseline, BaselineClass, BaselineDifference, NotCompared, Ratio, RatioPair};
 pub use options::{AboveFloor, FactsOf, InsightOptions, Surroundings};
 pub use part::{Aggregated, Coded, Part, Span, Unreadable};
+pub use profile::{Profile, Profiler, Stack};
 pub use rollup::{Buckets, RollupOptions, RollupScan, Rollups};
 pub use row::{RepositoryFacts, Row};
 pub use sampler::{Budget, Goal, Sampler};
 pub use segment::Segment;
 pub use signals::facts::{Facts, HostFact, RepositoryFact, SettingFact};
-pub use signals::watch::{PreviousRun, Stuck, WatchSeen};
+pub use signals::program::{
+    CertificateFact, DiskFact, HooksFact, IndexFact, ProgramFacts, ReadOnlyFact, WaitingNamesFact,
+};
+pub use signals::watch::{LoopSeen, PreviousRun, ProbeSeen, Stuck, WatchSeen};
 pub use tail::{Listener, NoPlace, Tail};
 pub use texts::Texts;
+pub use watch::{AskSelf, TellSeen, Watch, WatchOptions};

@@ -11,6 +11,11 @@ impl Default for Random {
 }
 
 impl Random {
+    /// Others for each seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.max(1))
+    }
+
     /// The next number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;

@@ -15,7 +15,7 @@ mod log;
 mod name;
 mod parquet;
 mod part;
-mod plan;
+pub(crate) mod plan;
 mod rollups;
 mod rows;
 #[cfg(test)]

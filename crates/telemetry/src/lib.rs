@@ -27,8 +27,8 @@ pub use bounds::keyed_bound::{KeyedBound, KeyedSlot};
 pub use bounds::unit::Unit;
 pub use bounds::{Bound, BoundName, Full, Slot, Waiting};
 pub use clock::{Clock, Millis, Tick};
-pub use counts::upstream_calls::{RecentCalls, UpstreamCalls};
-pub use counts::{CensusTotals, Counter, SinkTotals, Totals};
+pub use counts::upstream_calls::{CallSums, RecentCalls, UpstreamCalls};
+pub use counts::{CensusTotals, Counter, LostEvents, SinkTotals, Totals};
 pub use event::agent::Agent;
 pub use event::class::Class;
 pub use event::client_addresses::ClientAddresses;
@@ -46,12 +46,14 @@ pub use lock::lock;
 pub use log::Log;
 pub use log::lines::{Lines, LinesOptions, Lost, Target};
 pub use log::scrub::is_unseen;
-pub use machine::process::{ProcessFigures, thread_nanos};
+pub use machine::process::{ProcessFigures, ThreadState, process_nanos, resident_bytes, thread_nanos};
 pub use machine::{
     CgroupCpu, CgroupMemory, MachineMonitor, MachineSample, Pressure, Pressures, Stall, System, ThreadFigures,
     cgroup_memory_limit,
 };
-pub use ops::open_requests::{OldestRequests, OpenRequest, OpenRequestFacts, OpenRequestView, OpenRequests};
+pub use ops::open_requests::{
+    OldestRequests, OpenRequest, OpenRequestFacts, OpenRequestGlance, OpenRequestView, OpenRequests,
+};
 pub use ops::running_op::RunningOp;
 pub use ops::runs::RunsSoFar;
 pub use ops::under_way::{OpsUnderWay, UnderWay, under_way};
@@ -61,11 +63,16 @@ pub use prometheus::metrics_view::{HostView, MetricsView, RepositoryView};
 pub use recorder::census::Census;
 pub use recorder::glance::{Figures, Glance};
 pub use recorder::job::Job;
+pub use recorder::probes::Probes;
 pub use recorder::recent_events::RecentEvents;
+pub use recorder::running_jobs::RunningJob;
 pub use recorder::sink::{JsonLines, Sink};
 pub use recorder::sink_worker::Marker;
 pub use recorder::{Recorder, RecorderOptions};
 pub use threads::background::{background, give_way};
 pub use threads::core_load::{Arrival, arrive, leave};
-pub use threads::loop_monitor::{Blocked, LoopMonitor, arrived, turn};
+pub use threads::long_job::{LongJob, LongJobView};
+pub use threads::loop_blocks::{Blocked, LoopBlocked, LoopBlocks};
+pub use threads::loop_monitor::{LoopMonitor, arrived, turn};
 pub use threads::pool_threads::{PoolName, PoolThreads, Work, Working};
+pub use threads::register::{WorkUnderWay, works_at, works_for, works_in};

@@ -54,9 +54,22 @@ pub struct Explanation {
     /// The members that are asked, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberAnswer>,
+    /// The open findings about the repository, its members or their upstreams. For callers with the scope `observe`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<RelatedFinding>,
     /// The operations, and the calls to upstreams. For callers with the scope `observe`.
     #[serde(flatten)]
     pub costs: BTreeMap<String, Value>,
+}
+
+/// An open finding about the repository of a path.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RelatedFinding {
+    /// Its id.
+    pub id: String,
+    /// The sentence about it.
+    pub sentence: String,
 }
 
 /// The rule of a policy that hides a version.

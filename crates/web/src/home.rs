@@ -1,6 +1,7 @@
 //! The first page: the repositories, and whether anything is wrong.
 
 use crate::amount::amount;
+use crate::finding::{HomeChecks, HomeFinding};
 use crate::shell::Shell;
 use askama::Template;
 
@@ -17,6 +18,14 @@ pub struct Home {
     pub first_push: Option<String>,
     /// The lines that fetch the first file through this server. `None`: something was fetched, or there is no upstream.
     pub first_fetch: Option<String>,
+    /// The open findings, the most expensive first. For observers.
+    pub findings: Vec<HomeFinding>,
+    /// The findings that are not seen for long enough yet. For observers.
+    pub pending: Vec<HomeFinding>,
+    /// How much the checks can say. For observers.
+    pub checks: Option<HomeChecks>,
+    /// How many findings are open.
+    pub open: usize,
     /// The present troubles, in words.
     pub troubles: Vec<String>,
     /// The upstreams that are paused or fail. For observers.
@@ -73,6 +82,11 @@ impl HomeRepository {
 }
 
 impl Home {
+    /// Whether there is anything to tell about the state of the server.
+    fn has_state(&self) -> bool {
+        !self.troubles.is_empty() || !self.upstreams.is_empty() || self.free_bytes.is_some()
+    }
+
     /// The free space in words.
     fn free(&self) -> String {
         self.free_bytes.map(amount).unwrap_or_default()
@@ -82,7 +96,7 @@ impl Home {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Links, html};
+    use crate::{HomeChange, Links, html};
 
     #[test]
     fn the_page_shows_each_part_and_escapes_it() {
@@ -97,13 +111,27 @@ mod tests {
             has_private: true,
             first_push: Some(odd()),
             first_fetch: Some(odd()),
+            findings: vec![HomeFinding {
+                id: odd(),
+                kind: odd(),
+                sentence: odd(),
+                since: odd(),
+                changes: vec![HomeChange { lines: odd(), note: odd() }],
+                event: Some(odd()),
+                question: Some(odd()),
+                folds: vec![odd()],
+                ..HomeFinding::default()
+            }],
+            pending: vec![HomeFinding { sentence: odd(), event: Some(odd()), ..HomeFinding::default() }],
+            checks: Some(HomeChecks::default()),
+            open: 1,
             troubles: vec![odd()],
             upstreams: vec![upstream],
             free_bytes: Some(5_000_000),
         };
         let shell = Shell::new("Daylight", Links::new("http://here.test"));
         let page = html(&HomePage { shell: &shell, home: &home }).unwrap();
-        assert!(!page.contains("<b>") && page.matches("&#60;b&#62;").count() >= 9, "{page}");
+        assert!(!page.contains("<b>") && page.matches("&#60;b&#62;").count() >= 17, "{page}");
         for text in ["2 more", "2.0 kB", "5.0 MB", "href=\"/repository/%3Cb%3E"] {
             assert!(page.contains(text), "{text}: {page}");
         }

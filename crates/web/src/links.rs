@@ -136,6 +136,19 @@ impl Links {
         format!("{}/explain", self.base)
     }
 
+    /// The event of an answer, by its id.
+    pub fn event(&self, id: &str) -> String {
+        format!("{}/events/{}", self.base, segment(id))
+    }
+
+    /// The answer to a question about events. Empty text: the page with the empty form.
+    pub fn ask(&self, question: &str) -> String {
+        match question {
+            "" => format!("{}/ask", self.base),
+            question => format!("{}/ask?q={}", self.base, segment(question)),
+        }
+    }
+
     /// The metrics for Prometheus.
     pub fn metrics(&self) -> String {
         format!("{}/metrics", self.base)

@@ -39,6 +39,8 @@ enum Pace {
     AtOnce,
     /// Nothing, not even the head, until it is released.
     Silent,
+    /// Nothing, not even the head, for this long.
+    After(Duration),
     /// The head and this number of bytes, then nothing until it is released.
     HeldAt(usize),
     /// This number of bytes at a time, with this delay, until it is released.
@@ -110,6 +112,11 @@ impl Says {
         Self { pace: Pace::Silent, ..self }
     }
 
+    /// Sends nothing for this long.
+    pub(crate) fn after(self, delay: Duration) -> Self {
+        Self { pace: Pace::After(delay), ..self }
+    }
+
     /// Stops after this number of bytes of the body until it is released.
     pub(crate) fn held_at(self, bytes: usize) -> Self {
         Self { pace: Pace::HeldAt(bytes), ..self }
@@ -145,6 +152,9 @@ impl Says {
         if let Pace::Silent = self.pace {
             script.wait(&asked.path, TIMEOUT)?;
         }
+        if let Pace::After(delay) = self.pace {
+            script.wait(&asked.path, delay)?;
+        }
         let (status, begin) = self.begin(asked);
         let bare = status == 304 || asked.method == "HEAD" || status == 204;
         let mut head = format!("HTTP/1.1 {status} Said\r\n");
@@ -179,7 +189,7 @@ impl Says {
             }
         };
         match self.pace {
-            Pace::AtOnce | Pace::Silent => send(stream, body)?,
+            Pace::AtOnce | Pace::Silent | Pace::After(_) => send(stream, body)?,
             Pace::HeldAt(at) => {
                 let (before, after) = body.split_at(at.min(body.len()));
                 send(stream, before)?;

@@ -52,6 +52,9 @@ impl Upstream {
                 let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
                 let paused = slot.answered(&target.path, answer.status().as_u16(), retry_after);
                 calls.answered(answer.status().as_u16(), began);
+                if let Some(until) = paused {
+                    calls.paused(u64::try_from(until.0.saturating_sub(self.hosts.now().0)).unwrap_or(0));
+                }
                 Ok(Arriving::new(
                     answer,
                     &target.authority,

@@ -2,11 +2,11 @@
 
 mod apps;
 mod ask;
+mod baseline;
 mod cleanup;
 mod clock;
 mod collisions;
 mod contents;
-mod events;
 mod exceptions;
 mod explain;
 mod findings;
@@ -17,6 +17,7 @@ mod not_found;
 mod openapi;
 mod packages;
 mod preview;
+mod profile;
 mod removal;
 mod repositories;
 mod requests;
@@ -29,6 +30,8 @@ pub(crate) use clock::Right;
 use crate::app::App;
 use crate::config::SMALL_BODY_BYTES;
 use crate::error::{Error, Result};
+use crate::findings::mutes;
+use crate::lookup::event as lookup_event;
 use crate::lookup::search;
 use crate::reply;
 use crate::route::{Admin, AdminVerb, OwnVerb, ServerVerb as Verb};
@@ -48,6 +51,7 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
             let query = request.query().unwrap_or_default().to_owned();
             return tail::answer(app, &query, request, event).await;
         }
+        AdminVerb::Own(OwnVerb::Profile) => return profile::answer(app, request, event).await,
         AdminVerb::Own(OwnVerb::Ask) => return Ok(reply::of_json(ask::answer(app, request, event).await?)),
         AdminVerb::Own(OwnVerb::Names) => names::show(app, &admin, request, event).await?,
         AdminVerb::Own(OwnVerb::Explain) => {
@@ -112,8 +116,12 @@ async fn call(app: &App, (verb, admin): (Verb, &Admin), request: &mut Request, e
         Verb::PurgeApp => apps::purge(app, name, body(request, event).await?),
         Verb::Requests => Ok(requests::list(app)),
         Verb::Upstreams => upstreams::list(app, event).await,
-        Verb::Event => events::show(app, name, event).await,
-        Verb::Findings => Ok(findings::list(app).await),
+        Verb::Event => lookup_event::find(app, name, event).await,
+        Verb::Findings => findings::list(app, query).await,
+        Verb::Checks => Ok(findings::checks(app).await),
+        Verb::Mute => mutes::add(app, path, body(request, event).await?, by, event).await,
+        Verb::Unmute => mutes::remove(app, path, by, event).await,
+        Verb::Baseline => baseline::show(app, query, event).await,
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

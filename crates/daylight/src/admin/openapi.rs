@@ -4,7 +4,8 @@ mod schemas;
 
 use crate::lookup::pagination::LIMIT_MAX;
 use crate::route::admin::{AdminCall, CALLS, ID, NAME, PACKAGE, PATH, VERSION};
-use crate::route::{AdminVerb, OwnVerb};
+use crate::route::{AdminVerb, OwnVerb, ServerVerb};
+use insight::FindingState;
 use repository::Scope;
 use serde_json::{Map, Value, json};
 
@@ -44,6 +45,9 @@ fn operation(call: &AdminCall) -> Value {
     if call.verb == AdminVerb::Own(OwnVerb::Tail) {
         done["content"] = json!({ "text/event-stream": { "schema": { "type": "string" } } });
     }
+    if call.verb == AdminVerb::Own(OwnVerb::Profile) {
+        done["content"]["image/svg+xml"] = json!({ "schema": { "type": "string" } });
+    }
     let mut operation = json!({
         "operationId": call.id,
         "summary": call.doc,
@@ -74,7 +78,7 @@ fn operation(call: &AdminCall) -> Value {
                 .to_owned(),
             json!([{}, { "token": [Scope::Read.as_str()] }]),
         ),
-        AdminVerb::Own(OwnVerb::Tail | OwnVerb::Ask) => of_scope(Scope::Observe),
+        AdminVerb::Own(OwnVerb::Tail | OwnVerb::Ask | OwnVerb::Profile) => of_scope(Scope::Observe),
         AdminVerb::Server(verb) => of_scope(verb.scope()),
     };
     if !description.is_empty() {
@@ -84,7 +88,8 @@ fn operation(call: &AdminCall) -> Value {
         operation["requestBody"] = json!({ "required": true, "content": content("application/json", call.takes) });
     }
     let in_path = call.path.split('/').filter_map(path_parameter);
-    let parameters: Vec<Value> = in_path.chain(call.verb.query().iter().map(|name| query_parameter(name))).collect();
+    let parameters: Vec<Value> =
+        in_path.chain(call.verb.query().iter().map(|name| query_parameter(call.verb, name))).collect();
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
@@ -112,8 +117,19 @@ fn path_parameter(part: &str) -> Option<Value> {
     Some(json!({ "name": name, "in": "path", "required": true, "description": description, "schema": schema }))
 }
 
-fn query_parameter(name: &str) -> Value {
+fn query_parameter(verb: AdminVerb, name: &str) -> Value {
+    let of_findings = verb == AdminVerb::Server(ServerVerb::Findings);
     let (description, schema) = match name {
+        "state" => {
+            let states: Vec<&str> = FindingState::ALL.iter().map(|state| state.as_str()).collect();
+            let text = "States with commas between them. Without it `pending,open`; of an earlier time any.";
+            (text, json!({ "type": "array", "items": { "type": "string", "enum": states } }))
+        }
+        "from" if of_findings => (
+            "The findings that were pending or open at this moment or later: RFC 3339, a day, `-90m`.",
+            json!({ "type": "string" }),
+        ),
+        "to" if of_findings => ("Those of before this moment. Without it now.", json!({ "type": "string" })),
         "limit" => ("How many rows are looked at.", json!({ "type": "integer", "minimum": 1, "maximum": LIMIT_MAX })),
         "repository" => ("The repository's name.", json!({ "type": "string" })),
         "as_of" => ("As of when: a day, a moment, or `seq-N`.", json!({ "type": "string" })),
@@ -142,6 +158,14 @@ fn query_parameter(name: &str) -> Value {
         "confirm" => {
             ("The repository's name once more; with another, or none, nothing happens.", json!({ "type": "string" }))
         }
+        "minutes" => (
+            "The last minutes of this run that it is about.",
+            json!({ "type": "integer", "minimum": 1, "maximum": 1440, "default": 1440 }),
+        ),
+        "seconds" => (
+            "How long the profile takes. Another profile must not be under way.",
+            json!({ "type": "integer", "minimum": 1, "maximum": 60, "default": 10 }),
+        ),
         "where" => ("Which events; all, if it is empty.", json!({ "type": "string" })),
         "all" => ("Send each event, where there would be a sample of too many.", json!({ "type": "boolean" })),
         "removed" => ("List removed files instead.", json!({ "type": "boolean" })),

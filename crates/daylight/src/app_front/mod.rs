@@ -75,8 +75,14 @@ pub(crate) fn run(front: Front<'_>) -> anyhow::Result<()> {
         (None, false) => Some(front::free_port()?),
         (None, true) => None,
     };
-    let options =
-        StartOptions { clock, sinks: sinks::events(&settings), without_repositories: true, ..StartOptions::default() };
+    let options = StartOptions {
+        clock,
+        sinks: sinks::events(&settings),
+        without_repositories: true,
+        settings: loaded.facts(),
+        warnings: loaded.warnings.clone(),
+        ..StartOptions::default()
+    };
     let (running, wanted) = match open(&settings, port, passed, options, &log) {
         Ok(opened) => opened,
         Err(error) => {
@@ -106,7 +112,9 @@ pub(crate) fn run(front: Front<'_>) -> anyhow::Result<()> {
     };
     supervisor.ready(running.instance.app.urls.configured());
     if let Some(every) = supervisor.watchdog() {
-        running.runtime().spawn(supervisor.clone().watch(every, running.instance.app.recorder.clone()));
+        let (supervisor, recorder) = (supervisor.clone(), running.instance.app.recorder.clone());
+        let watch = move |job| supervisor.clone().watch(every, recorder.clone(), job);
+        running.jobs().start("service-manager", every, watch);
     }
     log_start(&running, command.as_ref(), &settings, &log);
     let live =

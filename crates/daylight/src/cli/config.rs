@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::folder;
-use crate::config::{DeclaredRepository, Entry, Flag, Loaded, Origin, toml};
+use crate::config::{DeclaredFinding, Entry, Flag, Loaded, Origin, Settings, toml};
 use std::io::{self, Write};
 
 /// Show the settings of the server
@@ -34,15 +34,15 @@ impl Config {
         let listen = show.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
         let (settings, loaded) = folder::load_with(listen, context)?;
         if context.flags.json {
-            json(&loaded, &settings.repositories, context.out)?
+            json(&loaded, &settings, context.out)?
         } else {
-            text(&loaded, &settings.repositories, context.out)?
+            text(&loaded, &settings, context.out)?
         }
         Ok(())
     }
 }
 
-fn text(loaded: &Loaded, repositories: &[DeclaredRepository], out: &mut dyn Write) -> io::Result<()> {
+fn text(loaded: &Loaded, settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
     let mut before = "";
     for entry in &loaded.entries {
         let (section, name) = entry.key.split_once('.').unwrap_or(("", entry.key));
@@ -57,7 +57,13 @@ fn text(loaded: &Loaded, repositories: &[DeclaredRepository], out: &mut dyn Writ
         let mark = if entry.origin == Origin::Default { "# " } else { "" };
         writeln!(out, "{mark}{name} = {}", entry.value)?;
     }
-    for repository in repositories {
+    for finding in &settings.findings {
+        writeln!(out, "\n[[finding]]\n# from {}", finding.place)?;
+        for (key, value) in &finding.written {
+            writeln!(out, "{key} = {}", toml(value))?;
+        }
+    }
+    for repository in &settings.repositories {
         writeln!(out, "\n[[repository]]\n# from {}", repository.place)?;
         for (key, value) in &repository.written {
             writeln!(out, "{key} = {}", toml(value))?;
@@ -73,7 +79,7 @@ fn why(entry: &Entry) -> String {
     }
 }
 
-fn json(loaded: &Loaded, repositories: &[DeclaredRepository], out: &mut dyn Write) -> io::Result<()> {
+fn json(loaded: &Loaded, settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
     let one = |entry: &Entry| {
         serde_json::json!({
             "key": entry.key,
@@ -85,9 +91,14 @@ fn json(loaded: &Loaded, repositories: &[DeclaredRepository], out: &mut dyn Writ
             "doc": entry.doc,
         })
     };
+    let finding = |finding: &DeclaredFinding| {
+        let written = finding.written.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
+        written.collect::<serde_json::Map<_, _>>()
+    };
     let all = serde_json::json!({
         "file": loaded.file.as_ref().map(|path| path.display().to_string()),
-        "repositories": repositories.iter().map(|repository| &repository.written).collect::<Vec<_>>(),
+        "repositories": settings.repositories.iter().map(|repository| &repository.written).collect::<Vec<_>>(),
+        "findings": settings.findings.iter().map(finding).collect::<Vec<_>>(),
         "machine": loaded.machine,
         "keys": loaded.entries.iter().map(one).collect::<Vec<_>>(),
         "warnings": loaded.warnings,

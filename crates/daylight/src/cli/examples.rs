@@ -83,6 +83,11 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("tail", &["daylight tail", "daylight tail layer=group", "daylight tail --all --out events.jsonl"]),
     ("ask", &["daylight ask count", "daylight ask count by repository, outcome"]),
+    ("findings", &["daylight findings", "daylight findings --at -2h..-1h", "daylight findings --state muted,closed"]),
+    ("findings mute", &["daylight findings mute disk-fills@disk --why new-disk-on-Monday --until 7d"]),
+    ("findings unmute", &["daylight findings unmute disk-fills@disk"]),
+    ("baseline export", &["daylight baseline export --output before.json", "daylight baseline export --minutes 60"]),
+    ("baseline compare", &["daylight baseline compare before.json after.json"]),
     ("import gems", &["daylight import gems /srv/geminabox/data --into gems-private"]),
     (
         "import maven",

@@ -5,7 +5,7 @@ use super::failure::Failure;
 use clap::{Command, CommandFactory};
 
 /// The commands that call a running server.
-const CALLERS: [&str; 16] = [
+const CALLERS: [&str; 18] = [
     "repo",
     "policy",
     "cleanup",
@@ -16,6 +16,8 @@ const CALLERS: [&str; 16] = [
     "explain",
     "tail",
     "ask",
+    "baseline",
+    "findings",
     "import",
     "export",
     "settings",

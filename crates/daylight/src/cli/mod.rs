@@ -6,7 +6,7 @@
 pub(crate) mod api;
 mod ask;
 mod backup;
-mod cells;
+mod baseline;
 mod check;
 mod cleanup;
 mod completions;
@@ -17,6 +17,7 @@ mod explain;
 mod explained;
 pub(crate) mod export;
 pub(crate) mod failure;
+mod findings;
 mod folder;
 mod folder_job;
 mod frees;
@@ -83,6 +84,8 @@ enum Verb {
     Explain(explain::Explain),
     Tail(tail::Tail),
     Ask(ask::Ask),
+    Baseline(baseline::BaselineCommand),
+    Findings(findings::FindingsCommand),
     Import(import::Import),
     Export(export::Export),
     Settings(settings::Settings),
@@ -153,6 +156,8 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> anyhow::Result<()> {
         Verb::Explain(explain) => explain.run(context),
         Verb::Tail(tail) => tail.run(context),
         Verb::Ask(ask) => ask.run(context),
+        Verb::Baseline(baseline) => baseline.run(context),
+        Verb::Findings(findings) => findings.run(context),
         Verb::Import(import) => import.run(context),
         Verb::Export(export) => export.run(context),
         Verb::Settings(settings) => settings.run(context),

@@ -1,9 +1,9 @@
 //! `daylight upstreams`: the state of the hosts of upstreams, from a running server.
 
 use super::api::{Api, decode};
-use super::cells::milliseconds;
 use super::context::Context;
 use super::table;
+use crate::lookup::cells::milliseconds;
 use serde::Deserialize;
 
 /// Show the state of the upstream hosts of a running server

@@ -1,4 +1,4 @@
-//! A table of the configuration file with lists and numbers, as `[[app]]`, `[[app.lane]]` and `[app.pages]` are: each value is read with
+//! A table of the configuration file with lists and numbers, as `[[app]]`, `[[app.lane]]`, `[app.pages]` and `[[finding]]` are: each value is read with
 //! its line, and unknown keys are refused.
 
 use super::error::Error;
@@ -113,6 +113,20 @@ impl<'a> AppTable<'a> {
         }
     }
 
+    /// A number with or without a fraction.
+    pub(super) fn decimal(&self, key: &'static str) -> Result<Option<f64>, Error> {
+        let Some((value, place)) = self.value(key) else { return Ok(None) };
+        let number = match value.get_ref() {
+            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok().map(|n| n as f64),
+            DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
+            _ => None,
+        };
+        match number.filter(|number| number.is_finite()) {
+            Some(number) => Ok(Some(number)),
+            None => Err(invalid(key, "a number", value.get_ref(), place)),
+        }
+    }
+
     /// The tables `[[KEY]]` of this one.
     pub(super) fn tables(&self, key: &'static str, keys: &'static [&'static str]) -> Result<Vec<AppTable<'a>>, Error> {
         let Some((value, place)) = self.value(key) else { return Ok(Vec::new()) };
@@ -156,6 +170,7 @@ fn invalid(key: &'static str, expects: &str, value: &DeValue<'_>, place: String)
         DeValue::String(text) => text.to_string(),
         DeValue::Integer(number) => number.to_string(),
         DeValue::Boolean(yes) => yes.to_string(),
+        DeValue::Float(number) => number.as_str().to_owned(),
         other => format!("a TOML {}", other.type_str()),
     };
     Error::Invalid { place, key, expects: expects.to_owned(), value }

@@ -53,6 +53,16 @@ pub enum Error {
         /// The remedy.
         hint: Option<String>,
     },
+    /// A finding cannot be as the file defines it.
+    #[error("{place}: {message}")]
+    Finding {
+        /// File and line.
+        place: String,
+        /// The mistake.
+        message: String,
+        /// The remedy.
+        hint: Option<String>,
+    },
     /// Two values, or a value and the machine, exclude each other.
     #[error("{text}")]
     Contradiction {
@@ -71,7 +81,7 @@ impl Error {
             Error::Unknown { .. } => Some("`daylight config show` lists all settings".to_owned()),
             Error::Unreadable { .. } => Some("the file is named by `--config` or `DAYLIGHT_CONFIG`".to_owned()),
             Error::Contradiction { hint, .. } => Some(hint.clone()),
-            Error::Repository { hint, .. } => hint.clone(),
+            Error::Repository { hint, .. } | Error::Finding { hint, .. } => hint.clone(),
             Error::NotToml { .. } | Error::Invalid { .. } => None,
         }
     }

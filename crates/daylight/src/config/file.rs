@@ -1,8 +1,9 @@
-//! Parses the configuration file: TOML with two levels, `[section]` and `key = value`, and tables of repositories and of applications.
+//! Parses the configuration file: TOML with two levels, `[section]` and `key = value`, and tables of repositories, applications and findings.
 //! Unknown names are refused.
 
 use super::apps::{self, DeclaredApp};
 use super::error::Error;
+use super::findings::{self, DeclaredFinding};
 use super::key::KeySpec;
 use super::renamed;
 use super::repositories::{self, DeclaredRepository};
@@ -33,6 +34,7 @@ pub(super) struct FileContents {
     pub(super) values: Vec<FileValue>,
     pub(super) repositories: Vec<DeclaredRepository>,
     pub(super) apps: Vec<DeclaredApp>,
+    pub(super) findings: Vec<DeclaredFinding>,
     /// About old names of keys.
     pub(super) warnings: Vec<String>,
 }
@@ -69,8 +71,12 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
             contents.apps = apps::read(body, at, place)?;
             continue;
         }
+        if name == findings::NAME {
+            contents.findings = findings::read(body, at, place)?;
+            continue;
+        }
         if !keys.iter().any(|key| key.section == name) {
-            let known = keys.iter().map(|key| key.section).chain([repositories::NAME, apps::NAME]);
+            let known = keys.iter().map(|key| key.section).chain([repositories::NAME, apps::NAME, findings::NAME]);
             return Err(Error::Unknown { place: place(at), name: name.to_owned(), nearest: nearest(name, known) });
         }
         let DeValue::Table(body) = body.get_ref() else {

@@ -3,6 +3,7 @@
 
 use super::apps::AppSettings;
 use super::error::Error;
+use super::findings::DeclaredFinding;
 use super::key::KeySpec;
 use super::references::References;
 use super::repositories::DeclaredRepository;
@@ -46,6 +47,8 @@ macro_rules! keys {
             pub references: References,
             /// `[[repository]]`: repositories that exist at every start.
             pub repositories: Vec<DeclaredRepository>,
+            /// `[[finding]]`: findings that a team defines.
+            pub findings: Vec<DeclaredFinding>,
             /// `[[app]]` and the command line of `daylight front`: the applications in front of which it stands. Empty elsewhere.
             pub apps: Vec<AppSettings>,
         }
@@ -79,6 +82,7 @@ macro_rules! keys {
                     conformance_key: None,
                     references: References::default(),
                     repositories: Vec::new(),
+                    findings: Vec::new(),
                     apps: Vec::new(),
                 })
             }

@@ -11,6 +11,7 @@ pub(crate) mod duration;
 mod environment;
 mod error;
 mod file;
+mod findings;
 mod key;
 mod keys;
 mod machine;
@@ -27,6 +28,7 @@ pub use apps::{AppSettings, GivenApp, TlsFiles};
 pub use client::Secret;
 pub use environment::Environment;
 pub use error::Error;
+pub use findings::{DeclaredFinding, KEYS as FINDING_KEYS};
 pub use keys::{Server, Settings, Store, Telemetry, Upstream};
 pub use machine::Machine;
 pub use references::References;
@@ -38,6 +40,8 @@ pub use sources::{Entry, Flag, Origin};
 pub use value::{
     AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, StoredPerSecond, UpstreamUrl,
 };
+
+pub(crate) use spelling::nearest;
 
 use insight::SettingFact;
 use keys::KEYS;
@@ -116,6 +120,7 @@ fn read(
     let (prefix, folder) = (upstream.credentials_prefix.0.clone(), upstream.credentials_folder.clone());
     settings.references = references.allow_api(prefix, folder);
     settings.repositories = sources.repositories;
+    settings.findings = sources.findings;
     let mut warnings = sources.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);
     warnings.extend(contradiction::unused_json_lines(&settings, &sources.entries));

@@ -4,6 +4,7 @@ use super::apps::DeclaredApp;
 use super::environment::Environment;
 use super::error::Error;
 use super::file::{self, FileValue};
+use super::findings::DeclaredFinding;
 use super::key::KeySpec;
 use super::renamed;
 use super::repositories::DeclaredRepository;
@@ -86,6 +87,7 @@ pub(super) struct Sources<'a> {
     pub(super) entries: Vec<Entry>,
     pub(super) repositories: Vec<DeclaredRepository>,
     pub(super) apps: Vec<DeclaredApp>,
+    pub(super) findings: Vec<DeclaredFinding>,
 }
 
 impl<'a> Sources<'a> {
@@ -100,9 +102,9 @@ impl<'a> Sources<'a> {
         let file = path.map(|path| file::read(path, keys)).transpose()?.unwrap_or_default();
         let path = path.map(Path::to_owned).unwrap_or_default();
         warnings.extend(file.warnings);
-        let (file, repositories, apps) = (file.values, file.repositories, file.apps);
+        let (file, repositories, apps, findings) = (file.values, file.repositories, file.apps, file.findings);
         let entries = Vec::with_capacity(keys.len());
-        Ok(Self { keys, flags, environment, file, path, warnings, entries, repositories, apps })
+        Ok(Self { keys, flags, environment, file, path, warnings, entries, repositories, apps, findings })
     }
 
     /// Resolves the next key: the value of the strongest source that sets it, or the default.

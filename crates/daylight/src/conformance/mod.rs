@@ -101,12 +101,14 @@ pub(crate) async fn answer(
         ConformanceCall::SetTime | ConformanceCall::JumpTime => {
             let body = request.upload.collect(MOMENT_MAX, event).await?;
             let moment = moment(&body)?;
+            // The findings of what was until now began now, and not at the new time.
+            app.flush_sinks(event).await;
+            gather::look(app).await;
             match call {
                 ConformanceCall::JumpTime => app.clock.jump(moment),
                 _ => app.clock.set(Some(moment)),
             }
             app.time_was_set.notify_one();
-            app.flush_sinks(event).await;
             gather::tell(app).await;
             app.findings.wake();
             app.recorder.machine().wake();

@@ -55,6 +55,11 @@ impl Error {
             Error::NoSuchApp(_) => {
                 "the page at `/` lists the applications; that of a command line without a file is called `app`".into()
             }
+            Error::NoSuchFinding { nearest: Some(nearest), .. } | Error::NotMuted { nearest: Some(nearest), .. } => {
+                format!("did you mean `{nearest}`?")
+            }
+            Error::NoSuchFinding { .. } => "`daylight findings --state pending,open,closed` lists the ids".into(),
+            Error::NotMuted { .. } => "`daylight findings --state muted` lists the muted findings".into(),
             Error::NoSuchEvent(_) => {
                 "the request may be under way, or it was one of many answers from memory, of which a sample is kept; the settings \
                  `telemetry.keep_bytes` and `telemetry.keep_days` limit how long events are kept"

@@ -85,6 +85,22 @@ pub enum Error {
     /// No event with that id is kept.
     #[error("the server does not have the event `{0}`")]
     NoSuchEvent(EventId),
+    /// There is no finding with this id.
+    #[error("there is no finding `{id}`")]
+    NoSuchFinding {
+        /// The id.
+        id: String,
+        /// The most similar id.
+        nearest: Option<String>,
+    },
+    /// The finding is not muted.
+    #[error("the finding `{id}` is not muted")]
+    NotMuted {
+        /// The id.
+        id: String,
+        /// The most similar id of a muted finding.
+        nearest: Option<String>,
+    },
     /// The repository of that name was removed.
     #[error("there is no repository `{name}`: it was removed on {}", removal.at)]
     RepositoryRemoved {
@@ -156,7 +172,7 @@ impl Error {
             Error::HookSecretUnread(_) => Reason::UpstreamMisset,
             Error::Access(error) => error.reason(),
             Error::Input(_) | Error::Form(_) | Error::NoSuchEvent(_) => Reason::InputInvalid,
-            Error::Question(_) => Reason::InputInvalid,
+            Error::Question(_) | Error::NoSuchFinding { .. } | Error::NotMuted { .. } => Reason::InputInvalid,
             Error::NotAnswered(NotAnswered::NoHandle(_) | NotAnswered::TooFew { .. }) => Reason::InputInvalid,
             Error::NotAnswered(NotAnswered::Busy(_) | NotAnswered::BusyForCaller(_) | NotAnswered::Stopped) => {
                 Reason::BoundFull

@@ -4,7 +4,6 @@ use crate::app::App;
 use crate::error::{Error, Result};
 use crate::reply;
 use bytes::Bytes;
-use client::Circuit;
 use front::{Reply, Request};
 use repository::Scope;
 use std::collections::BTreeMap;
@@ -27,12 +26,12 @@ pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> R
             (one.record.name.clone(), RepositoryView { named, format, kind })
         })
         .collect();
-    let named = allows(Scope::Observe, None);
+    let (named, now) = (allows(Scope::Observe, None), app.clock.now());
     // A host without repositories is one that redirects lead to, or whose repositories were removed.
     let of_repositories = hosts.into_iter().filter(|(_, repositories)| !repositories.is_empty());
     let hosts = of_repositories
         .map(|(state, _)| {
-            let circuit_open = !matches!(state.circuit, Circuit::Closed { .. });
+            let circuit_open = state.circuit.refuses(now);
             (state.host, HostView { named, number: state.number, circuit_open })
         })
         .collect();

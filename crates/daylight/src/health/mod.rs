@@ -1,13 +1,15 @@
 //! How the server is now: one value, from which the readiness probe and the first page list the faults.
 
 pub(crate) mod metrics;
+pub(crate) mod reason;
 pub(crate) mod upstream_trouble;
 
 use crate::app::App;
 use crate::error::Result;
 use crate::reply;
-use client::{Circuit, HostState};
+use client::HostState;
 use front::Reply;
+use reason::ReadyReason;
 use store::ReadOnly;
 use telemetry::{Event, Op, Reason};
 
@@ -40,30 +42,39 @@ impl Health {
     }
 }
 
-/// Answers the readiness probe. The server is ready while it can read. Other failures are listed below the first line, without names, as
-/// anybody may read them.
+/// Answers the readiness probe. The server is ready while it serves and can read. Other failures are listed below the first line, without
+/// names, as anybody may read them.
 pub(crate) async fn ready(app: &App, event: &mut Event) -> Result<Reply> {
+    // Before anything that may stand still itself.
+    if let Some(stuck) = app.watch.stuck() {
+        let (what, op) = (stuck.what, stuck.op.map_or("nothing known", Op::as_str));
+        let cause = format!("{what}, for {:.0} s; open requests: {}, most wait for: {op}", stuck.seconds, stuck.open);
+        return Ok(reply::not_ready(format!("not ready: {}: {cause}\n", ReadyReason::StandsStill.as_str())));
+    }
     if let Some(why) = app.store.unreadable(event).await? {
         event.reason = Some(Reason::Io);
-        return Ok(reply::not_ready(format!("not ready: the database cannot be read: {why}\n")));
+        return Ok(reply::not_ready(format!("not ready: {}: {why}\n", ReadyReason::Unreadable.as_str())));
     }
     let health = Health::of(app, event).await?;
     let mut text = "ready\n".to_owned();
+    let mut degraded = |reason: ReadyReason, how: &str| text += &format!("degraded: {}: {how}\n", reason.as_str());
     if let Some(why) = &health.read_only {
-        text += &format!("degraded: read-only: {why}\n");
+        degraded(ReadyReason::ReadOnly, &why.to_string());
     }
     if health.clock_correction_ms != 0 {
         let seconds = health.clock_correction_ms / 1000;
-        text += &format!("degraded: the machine's clock counts as wrong: {seconds} s are added to its time\n");
+        degraded(ReadyReason::Clock, &format!("{seconds} s are added to its time"));
     }
     let hosts = &health.upstreams;
-    let open = hosts.iter().filter(|(host, _)| !matches!(host.circuit, Circuit::Closed { .. })).count();
+    let now = app.clock.now();
+    let open = hosts.iter().filter(|(host, _)| host.circuit.refuses(now)).count();
     if open > 0 {
         let all = hosts.len();
-        text += &format!("degraded: upstreams: {open} of {all} failed repeatedly, and their circuits are open\n");
+        let how = format!("{open} of {all} failed repeatedly, and their circuits are open");
+        degraded(ReadyReason::Upstreams, &how);
     }
     if health.behind > 0 {
-        text += &format!("degraded: repositories behind their upstreams: {}\n", health.behind);
+        degraded(ReadyReason::Behind, &health.behind.to_string());
     }
     for fault in &health.certificate {
         text += &format!("degraded: {fault}\n");

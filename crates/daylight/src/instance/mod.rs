@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::app_front::served_apps::ServedApps;
 use crate::class::Classes;
 use crate::config::{self, Settings};
+use crate::findings::gathered::Gathered;
 use crate::instance::first_start::FirstContent;
 use crate::route::public_url::PublicUrls;
 use crate::serve::signals::Signals;
@@ -22,7 +23,8 @@ use anyhow::Context;
 use client::Hosts;
 use front::{Listener, PageHooks, Pages};
 use insight::{
-    FactsOf, Findings, FindingsOptions, Insight, InsightOptions, RepositoryFacts, SettingFact, Surroundings, Tail,
+    FactsOf, Findings, FindingsOptions, Insight, InsightOptions, Profiler, RepositoryFacts, SettingFact, Surroundings,
+    Tail, Watch,
 };
 use repository::{ChangeSource, Format, MemoryLimits, Repositories, WaitersLimits, Workers};
 use std::path::Path;
@@ -56,6 +58,8 @@ pub struct StartOptions {
     pub without_repositories: bool,
     /// The settings, for findings.
     pub settings: Vec<SettingFact>,
+    /// Warnings about settings that do not fit together, for findings.
+    pub warnings: Vec<String>,
     /// The origin of the changes that create the first content of a new folder.
     pub from: ChangeSource,
 }
@@ -74,7 +78,9 @@ pub struct Instance {
 impl Instance {
     /// Opens the data folder.
     pub fn open(settings: &Settings, log: Log, options: StartOptions) -> anyhow::Result<Self> {
-        let StartOptions { clock, mut sinks, url, from, without_repositories, settings: setting_facts, .. } = options;
+        let StartOptions {
+            clock, mut sinks, url, from, without_repositories, settings: setting_facts, warnings, ..
+        } = options;
         let back_threads = settings.server.back_threads;
         let back = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(back_threads)
@@ -126,6 +132,8 @@ impl Instance {
         recorder.register(last_uses.bound().clone());
         tail.bounds().into_iter().for_each(|bound| recorder.register(bound));
         recorder.register(recent.bound().clone());
+        let profiler = Profiler::default();
+        recorder.register(profiler.bound().clone());
         insight.bounds().into_iter().for_each(|bound| recorder.register(bound));
         recorder.report_to(log.clone());
         front::count_work(back.handle(), &recorder.pool(PoolName::Back, back_threads as u64));
@@ -181,7 +189,10 @@ impl Instance {
         }
         insight.begin(surroundings(settings, &repositories));
         findings.begin(FindingsOptions {
-            file: Some(store::Layout::new(&settings.store.data).events().join("findings.json")),
+            // The store of events removes unknown files of its folder, and leaves folders alone.
+            file: Some(store::Layout::new(&settings.store.data).events().join("findings").join("findings.json")),
+            custom: settings.findings.iter().map(|declared| declared.finding.clone()).collect(),
+            counts: (settings.telemetry.keep_bytes > 0).then(|| insight.counts()),
             recorder: recorder.clone(),
             clock: clock.clone(),
             log: log.clone(),
@@ -197,7 +208,11 @@ impl Instance {
             recent,
             insight,
             findings,
+            profiler,
+            watch: Watch::new(),
             settings: setting_facts,
+            warnings,
+            gathered: Gathered::default(),
             recent_paths,
             last_uses,
             tail,
@@ -251,6 +266,7 @@ impl Instance {
         self.app.store.close();
         self.app.recorder.stop(STOP_TIMEOUT);
         self.app.insight.close();
+        self.app.watch.close();
         self.back.shutdown_timeout(STOP_TIMEOUT);
     }
 }

@@ -11,11 +11,12 @@ use crate::route::{self, Content, Route};
 use format::percent::{Form, segment};
 use front::Request;
 use http::Method;
+use insight::Finding;
 use repository::{About, Ask, Cost, Foreseen, Parameters, Repository, Scope, Unread};
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Reason};
-use web::ExplainForm;
+use web::{ExplainForm, RelatedFinding};
 
 /// Reads the query of a request.
 pub(crate) fn form(query: &str) -> ExplainForm {
@@ -80,7 +81,14 @@ pub(crate) async fn value(
         Error::Input(format!("`{}` is not the path of a file or an index, so it is not explained", url.path))
     })?;
     let table = app.repositories.table(event).await?;
-    Ok(explained::value(explanation, reader, &repository, &table))
+    let mut value = explained::value(explanation, reader, &repository, &table);
+    if reader.observes() {
+        let leaves = repository.leaves.iter().map(|leaf| leaf.record.name.as_str());
+        let names: Vec<&str> = leaves.chain([repository.record.name.as_str()]).collect();
+        let related = |one: Finding| RelatedFinding { id: one.id, sentence: one.sentence };
+        value.findings = app.findings.about(&names).into_iter().map(related).collect();
+    }
+    Ok(value)
 }
 
 /// Reads the URL of a GET below a repository.

@@ -7,7 +7,7 @@ use front::Request;
 use repository::{PackagesAsk, Repository, Scope, moment};
 use std::sync::Arc;
 use store::Stamp;
-use telemetry::Event;
+use telemetry::{Event, works_for};
 
 /// A repository, as of now or of a moment, and the caller who may read it.
 pub(crate) struct ReadRepository {
@@ -32,6 +32,7 @@ impl ReadRepository {
             Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
             None => repository,
         };
+        works_for(repository.id.0);
         event.subject.repository = repository.record.name.as_str().into();
         Ok(Self { caller, repository, settings, segment: segment.to_owned() })
     }

@@ -12,6 +12,8 @@ pub(crate) fn of(error: &Error) -> StatusCode {
     match error {
         Error::Access(access::Error::NoSuchToken(_))
         | Error::NoSuchEvent(_)
+        | Error::NoSuchFinding { .. }
+        | Error::NotMuted { .. }
         | Error::NotAnswered(NotAnswered::NoHandle(_)) => StatusCode::NOT_FOUND,
         Error::Repository(repository::Error::TooManyNames) => StatusCode::UNPROCESSABLE_ENTITY,
         _ => of_reason(error.reason()),
@@ -100,7 +102,7 @@ pub(crate) fn foreseen(answer: Result<&Found, &Error>) -> (StatusCode, Outcome) 
         StatusCode::NOT_FOUND | StatusCode::GONE => Outcome::NotFound,
         _ if status.is_client_error() => Outcome::Refused,
         // Its reply says when to try again.
-        StatusCode::SERVICE_UNAVAILABLE => Outcome::Shed,
+        StatusCode::SERVICE_UNAVAILABLE if !error.reason().is_of_upstream() => Outcome::Shed,
         _ => Outcome::Failed,
     };
     (status, outcome)

@@ -74,7 +74,11 @@ calls! {
         Requests           "listRequests"       GET    "requests"                              ""              => OK "OpenRequests" "List the requests in progress that are not answered or sent at once, the oldest first, with the operations that they wait for";
         Journal            "listJournal"        GET    "journal"                               ""              => OK "Journal"      "List changes with their authors: the newest ones, or with `after` or `since` the oldest ones from there";
         Event              "showEvent"          GET    "events/{id}"                           ""              => OK "Event"        "Show the event of an answer by its `Daylight-Event`, while it is kept";
-        Findings           "listFindings"       GET    "findings"                          ""              => OK "Findings"     "List what needs attention. This version finds nothing yet, so the list is empty";
+        Findings           "listFindings"       GET    "findings"                          ""              => OK "Findings"     "List what needs attention, the most expensive first: causes with the symptoms that they explain, each with its cost, the change that helps, and its evidence";
+        Checks             "listChecks"         GET    "checks"                            ""              => OK "Checks"       "List the checks, with the data that some of them still need";
+        Mute               "muteFinding"        POST   "findings/mute/{path}"              "NewMute"       => OK "Mute"         "Do not show a finding until a moment; `path` is its id";
+        Unmute             "unmuteFinding"      DELETE "findings/mute/{path}"              ""              => NO_CONTENT ""      "Show a finding again that is muted; `path` is its id";
+        Baseline           "showBaseline"      GET    "baseline"                              ""              => OK "Baseline"     "Show what requests of the last `minutes` (up to 1440) cost whatever the machine: operations, members, calls, bytes and shares of hits, by cost class and kind of file, with their spread";
         Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
         AddToken           "addToken"           POST   "tokens"                            "NewToken"      => CREATED "MadeToken"    "Create a token; its secret is only in this answer";
         RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => NO_CONTENT ""             "Revoke a token and its keys. Any token may revoke itself and its keys, without a one-time password";
@@ -94,6 +98,7 @@ calls! {
         Names              "knownNames"         POST   "repositories/{name}/names"         "NamesRequest"  => OK "KnownNames"   "Show the known facts about names of Maven artifacts before they are imported: whether the repository has them, and which upstreams in its groups have them";
         Search             "search"             GET    "search"                                ""              => OK "Search"       "Search packages and files of all repositories by words in their names, `GROUP:ARTIFACT`, or the SHA-1 or SHA-256 of a file";
         Explain            "explain"            GET    "explain"                               ""              => OK "Explanation"  "Show the answer to a GET of a path, and the reasons, without requests to upstreams";
+        Profile            "profile"           GET    "profile"                               ""              => OK "Profile"      "Show for what the threads of the server use processors, as thread, cost class, operation and repository, measured for `seconds` (1 to 60, usually 10); a flame graph (SVG), or JSON where `Accept` has `application/json`";
         Tail               "tail"              GET    "tail"                                  ""              => OK ""             "Send finished requests and jobs as they end, as Server-Sent Events; `where` chooses them by their columns, as in `status >= 500 and layer = group`";
         Ask                "ask"                POST   "ask"                               "Question"      => OK "Answer"       "Answer a question about stored events; with `next` continue with a partial answer";
     }
@@ -127,6 +132,8 @@ impl ServerVerb {
             | V::Apps
             | V::Requests
             | V::Findings
+            | V::Checks
+            | V::Baseline
             | V::Upstreams
             | V::Repositories
             | V::Repository
@@ -156,8 +163,11 @@ impl AdminVerb {
             }
             Self::Server(S::Journal) => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
             Self::Repository(R::Difference) => &["from", "to"],
+            Self::Server(S::Findings) => &["state", "from", "to"],
             Self::Own(O::Search) => &["q", "repository", "after", "limit"],
             Self::Server(S::RemoveRepository) => &["confirm"],
+            Self::Own(O::Profile) => &["seconds"],
+            Self::Server(S::Baseline) => &["minutes"],
             Self::Own(O::Tail) => &["where", "all"],
             Self::Own(O::Explain) => &["repository", "path", "as_of"],
             _ => &[],

@@ -19,6 +19,10 @@ pub enum SiteUrl {
     Asset(String),
     /// `/explain`.
     Explain,
+    /// `/events/ID`: the event of an answer.
+    Event(String),
+    /// `/ask?q=`: a question about events, with its answer.
+    Ask,
     /// `/sign-in`: the form.
     SignIn,
     /// `/sign-in`: the form that somebody sent.
@@ -50,6 +54,8 @@ pub(super) fn read(method: &Method, segments: &[&str]) -> Option<Result<SiteUrl>
         }
         ["assets", name] => SiteUrl::Asset((*name).to_owned()),
         ["explain"] => SiteUrl::Explain,
+        ["events", id] => SiteUrl::Event((*id).to_owned()),
+        ["ask"] => SiteUrl::Ask,
         ["sign-in"] if *method == Method::POST => return Some(Ok(SiteUrl::SignInSent)),
         ["sign-in"] if !read => return Some(Err(not_allowed(method, "GET, HEAD, POST"))),
         ["sign-in"] => SiteUrl::SignIn,
@@ -88,6 +94,11 @@ mod tests {
         assert_eq!(read(links.version(name, package, version)), Route::Site(page));
         assert_eq!(read(links.metrics()), Route::Metrics);
         assert_eq!(read(links.explain("maven", "a/b")), Route::Site(SiteUrl::Explain));
+        assert_eq!(read(links.event("0123456789abcdef")), Route::Site(SiteUrl::Event("0123456789abcdef".into())));
+        assert_eq!(
+            [links.ask(""), links.ask("count by path")].map(read),
+            [SiteUrl::Ask, SiteUrl::Ask].map(Route::Site)
+        );
         assert_eq!(read(links.sign_in()), Route::Site(SiteUrl::SignIn));
         let sent = |url: String| route::read(&Method::POST, &url).unwrap();
         assert_eq!(sent(links.sign_in()), Route::Site(SiteUrl::SignInSent));

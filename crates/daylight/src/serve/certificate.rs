@@ -1,16 +1,18 @@
 //! Reads the certificate at the start, and again when its files change: certificates are renewed every few weeks, without a restart.
 
 use crate::config::Settings;
+use crate::health::reason::ReadyReason;
 use anyhow::Context;
 use client::Validity;
 use front::Tls;
+use insight::CertificateFact;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use telemetry::{By, Clock, Log, Metric, Millis, Recorder, lock};
+use telemetry::{By, Clock, Log, LongJob, Metric, Millis, Recorder, lock};
 
 /// How often the files are read.
-const EVERY: Duration = Duration::from_secs(10);
+pub(crate) const EVERY: Duration = Duration::from_secs(10);
 /// Maximum size of each file, far more than any chain of certificates needs.
 const FILE_MAX_BYTES: u64 = 1 << 20;
 
@@ -73,6 +75,16 @@ impl std::fmt::Debug for PemFiles {
     }
 }
 
+/// Reads the files of the certificates regularly, as long as the runtime lives.
+pub(crate) async fn watch(certificates: Vec<Arc<Certificate>>, log: Log, clock: Clock, job: Arc<LongJob>) {
+    loop {
+        job.moved();
+        certificates.iter().for_each(|certificate| certificate.log_expiry(&log, clock.now()));
+        tokio::time::sleep(EVERY).await;
+        certificates.iter().for_each(|certificate| certificate.refresh(&log, clock.now()));
+    }
+}
+
 impl Certificate {
     /// The certificate of the server's own address, where the settings name one.
     pub(crate) fn of_server(settings: &Settings) -> anyhow::Result<Option<Arc<Self>>> {
@@ -96,24 +108,23 @@ impl Certificate {
     pub(crate) fn faults(&self, now: Millis) -> Vec<String> {
         let current = lock(&self.current);
         let ended = current.validity.map(|validity| validity.ends).filter(|ends| *ends < now);
-        let ended = ended.map(|ends| format!("the TLS certificate expired on {ends}: clients refuse it"));
+        let ended = ended.map(|ends| format!("{} on {ends}: clients refuse it", ReadyReason::Expired.as_str()));
         let refused = current.refused.as_ref().map(|_| {
-            "the files of the TLS certificate cannot be used, and the former one stays in use: the log says why".into()
+            format!("{}, and the former one stays in use: the log says why", ReadyReason::Certificate.as_str())
         });
         ended.into_iter().chain(refused).collect()
     }
 
-    pub(crate) fn tls(&self) -> Arc<Tls> {
-        self.tls.clone()
+    /// The certificate in use, for findings. `None`: its validity cannot be read.
+    pub(crate) fn fact(&self) -> Option<CertificateFact> {
+        let current = lock(&self.current);
+        let Validity { begins, ends } = current.validity?;
+        let is_refused = current.refused.is_some();
+        Some(CertificateFact { name: self.name.clone(), is_of_upstream: false, begins: Some(begins), ends, is_refused })
     }
 
-    /// Reads the files regularly, as long as the runtime lives.
-    pub(crate) async fn watch(self: Arc<Self>, log: Log, clock: Clock) {
-        loop {
-            self.log_expiry(&log, clock.now());
-            tokio::time::sleep(EVERY).await;
-            self.refresh(&log, clock.now());
-        }
+    pub(crate) fn tls(&self) -> Arc<Tls> {
+        self.tls.clone()
     }
 
     /// Logs each change of the expiry: that the certificate expires soon, has expired, or was renewed.

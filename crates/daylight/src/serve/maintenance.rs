@@ -4,11 +4,14 @@ use crate::app::App;
 use crate::uses::recording;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Event, Job, Millis, Reason};
+use telemetry::{Event, Job, LongJob, Millis, Reason};
 use tokio::time::timeout;
 
 /// Maximum interval between two writes of last uses. A crash loses newer ones.
 const EVERY: Duration = Duration::from_secs(60);
+
+/// The longest usual time of one step: a round of the collector through millions of blobs.
+pub(super) const STEP: Duration = Duration::from_secs(600);
 
 /// Minimum interval between two rounds of the collector.
 const COLLECT_EVERY: Duration = Duration::from_secs(15);
@@ -17,16 +20,19 @@ const COLLECT_EVERY: Duration = Duration::from_secs(15);
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 
 /// Does the work at the start, and then regularly as long as the runtime lives.
-pub(crate) async fn run(app: Arc<App>) {
+pub(crate) async fn run(app: Arc<App>, job: Arc<LongJob>) {
     let mut last = Millis(i64::MIN);
     loop {
+        job.moved();
         record_uses(&app).await;
         app.repositories.follow_upstreams().await;
+        job.moved();
         let now = app.clock.now();
         if now >= last.plus(PRUNE_EVERY) || now < last {
             last = now;
             app.repositories.prune_snapshots().await;
             app.repositories.close_stale_files();
+            job.moved();
             collect(&app, true).await;
         } else if app.store.next_collection().is_some_and(|due| due <= app.store.now()) {
             collect(&app, false).await;

@@ -5,6 +5,7 @@ pub(crate) mod changed_settings;
 pub(crate) mod descriptors;
 mod handler;
 pub(crate) mod handover;
+pub(crate) mod jobs;
 mod maintenance;
 pub(crate) mod program;
 pub(crate) mod running;
@@ -47,7 +48,14 @@ pub(crate) fn run(
     let running = start(
         &settings,
         log.clone(),
-        StartOptions { clock, sinks, listener, settings: loaded.facts(), ..StartOptions::default() },
+        StartOptions {
+            clock,
+            sinks,
+            listener,
+            settings: loaded.facts(),
+            warnings: loaded.warnings.clone(),
+            ..StartOptions::default()
+        },
     )?;
     running.instance.app.recorder.register(lines.bound().clone());
     // This comes before the announcement: until here a signal to stop ends the process at once.
@@ -55,7 +63,9 @@ pub(crate) fn run(
     announce(&running, json);
     supervisor.ready(running.instance.app.urls.configured());
     if let Some(every) = supervisor.watchdog() {
-        running.instance.back.spawn(supervisor.clone().watch(every, running.instance.app.recorder.clone()));
+        let (supervisor, recorder) = (supervisor.clone(), running.instance.app.recorder.clone());
+        let watch = move |job| supervisor.clone().watch(every, recorder.clone(), job);
+        running.jobs().start("service-manager", every, watch);
     }
     let data = settings.store.data.display().to_string();
     log.info(

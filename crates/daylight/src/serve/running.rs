@@ -6,10 +6,13 @@ use crate::findings::gather;
 use crate::instance::{Instance, StartOptions};
 use crate::route::public_url;
 use crate::serve::certificate::Certificate;
+use crate::serve::jobs::Jobs;
 use crate::serve::signals::{SignalAction, Signals};
 use crate::serve::{certificate, descriptors, maintenance};
 use crate::{conformance, hooks};
+use client::Probe;
 use front::{Handler, Listener, Site, Stop};
+use insight::{AskSelf, WatchOptions};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -17,7 +20,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use telemetry::{Log, Recorder};
+use telemetry::{Log, Probes, Recorder};
 use tokio::runtime::Runtime;
 
 /// How long a stop waits for requests under way, and for the lines of the log.
@@ -96,13 +99,8 @@ pub(crate) fn start_with(
     if !certificates.is_empty() {
         certificate::show_in_metrics(&certificates, &instance.app.recorder);
     }
-    for certificate in &certificates {
-        instance.back.spawn(certificate.clone().watch(log.clone(), instance.app.clock.clone()));
-    }
+    start_jobs(&instance, &certificates, &log);
     drop(instance.app.certificates.set(certificates));
-    instance.back.spawn(maintenance::run(instance.app.clone()));
-    instance.back.spawn(hooks::watch::run(instance.app.clone()));
-    instance.back.spawn(gather::run(instance.app.clone()));
     let stop = Stop::default();
     let front_options = front::Options {
         cores: settings.server.cores,
@@ -116,8 +114,44 @@ pub(crate) fn start_with(
     let front = std::thread::Builder::new()
         .name("daylight-front".into())
         .spawn(move || front::run(sites, front_options, recorder, stop_front))?;
+    watch(&instance, settings, address, is_tls, &log);
     let others = listeners.first().map(Listener::local_addrs).transpose()?.unwrap_or_default().split_off(1);
     Ok(Running { address, others, is_tls, instance, listeners, stop, front })
+}
+
+/// Starts the jobs that last as long as the server.
+fn start_jobs(instance: &Instance, certificates: &[Arc<Certificate>], log: &Log) {
+    let (app, jobs) = (&instance.app, Jobs { runtime: &instance.back, recorder: &instance.app.recorder, log });
+    if !certificates.is_empty() {
+        let (certificates, log, clock) = (certificates.to_vec(), log.clone(), app.clock.clone());
+        jobs.start("certificates", certificate::EVERY, move |job| {
+            certificate::watch(certificates.clone(), log.clone(), clock.clone(), job)
+        });
+    }
+    let of_job = app.clone();
+    jobs.start("maintenance", maintenance::STEP, move |job| maintenance::run(of_job.clone(), job));
+    let of_job = app.clone();
+    jobs.start("hooks", hooks::watch::LONGEST, move |job| hooks::watch::run(of_job.clone(), job));
+    let of_job = app.clone();
+    jobs.start("findings-facts", gather::EVERY, move |job| gather::run(of_job.clone(), job));
+}
+
+/// Starts the watch, which asks the server through its first address.
+fn watch(instance: &Instance, settings: &Settings, address: SocketAddr, is_tls: bool, log: &Log) {
+    let app = &instance.app;
+    let proxies = public_url::proxies(&settings.server);
+    let mark = (Probes::HEADER, app.recorder.probes().mark());
+    let probe = Probe::new(address, Probes::PATH, mark, is_tls, |peer| proxies.announces(peer));
+    let ask = probe.map(|probe| Box::new(move |limit| probe.ask(limit)) as AskSelf);
+    let findings = app.findings.clone();
+    app.watch.begin(WatchOptions {
+        recorder: app.recorder.clone(),
+        tells: Box::new(move |seen| findings.watched(seen)),
+        clock: app.clock.clone(),
+        log: log.clone(),
+        ask: ask.inspect_err(|error| log.warn("the server cannot ask itself", &[("cause", error)])).ok(),
+        words: Some(store::Layout::new(&settings.store.data).last_words()),
+    });
 }
 
 /// The URL of an address.
@@ -168,6 +202,7 @@ impl Running {
     /// Finishes the requests under way. New connections are refused. The instance is still open, for what ends after the requests.
     pub(crate) fn finish(self) -> (Instance, anyhow::Result<()>) {
         let Self { instance, listeners, stop, front, .. } = self;
+        instance.app.watch.stopping();
         drop(listeners);
         instance.app.tail.close();
         stop.now();
@@ -176,6 +211,7 @@ impl Running {
 
     /// Finishes the requests under way, and closes. New connections wait in the backlogs of the sockets for the next program.
     pub(crate) fn hand_over(self) -> anyhow::Result<Vec<Listener>> {
+        self.instance.app.watch.stopping();
         self.instance.app.tail.close();
         self.stop.after(RESTART_IDLE);
         let served = ended(self.front);
@@ -224,6 +260,12 @@ impl Running {
     /// Waits until the front is to stop.
     pub(crate) fn stopped(&self) -> impl Future<Output = Duration> {
         self.stop.asked()
+    }
+
+    /// Starts jobs that last as long as the server.
+    pub(crate) fn jobs(&self) -> Jobs<'_> {
+        let App { recorder, log, .. } = &*self.instance.app;
+        Jobs { runtime: &self.instance.back, recorder, log }
     }
 
     /// The runtime of work that no client waits for.

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::Recorder;
+use telemetry::{LongJob, Recorder};
 
 /// The connection to the service manager. Without one, all notifications are discarded.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ impl Supervisor {
     }
 
     /// Reports regularly that the server is alive, as long as every event loop runs. `every`: the manager's limit.
-    pub(crate) async fn watch(self, every: Duration, recorder: Arc<Recorder>) {
+    pub(crate) async fn watch(self, every: Duration, recorder: Arc<Recorder>, job: Arc<LongJob>) {
         let mut beats: Vec<u64> = Vec::new();
         loop {
             let now: Vec<u64> = recorder.loop_monitors().iter().map(|monitor| monitor.beats()).collect();
@@ -68,6 +68,7 @@ impl Supervisor {
                 self.alive();
             }
             beats = now;
+            job.moved();
             tokio::time::sleep(every / 3).await;
         }
     }

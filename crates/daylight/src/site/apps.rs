@@ -1,23 +1,18 @@
 //! The first page of a front: its applications, and the paths that took longest. It needs the scope `observe`, except for users of this
 //! machine.
 
-use super::{local, shell};
+use super::{observer, shell};
 use crate::app::App;
 use crate::error::Result;
 use crate::lookup::served_apps;
 use crate::reply;
 use front::{Reply, Request};
-use repository::Scope;
 use telemetry::{Event, Tick};
 use web::{AppsPage, Document};
 
 /// The page, as HTML for browsers and as text.
 pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
-    let caller = app.access.anyone(request, event).await?;
-    let is_local = caller.token.is_none() && local::is_local(app, request);
-    if !is_local && !caller.observes() {
-        app.access.server(request, Scope::Observe, false, event).await?;
-    }
+    let caller = observer::only(app, request, event).await?;
     let token = caller.token.as_ref().map_or(0, |token| token.class);
     let apps = served_apps::list(app);
     if !shell::accepts_html(request) {

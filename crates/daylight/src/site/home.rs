@@ -5,8 +5,10 @@ use super::{local, shell};
 use crate::app::App;
 use crate::error::Result;
 use crate::health::Health;
+use crate::lookup::findings;
 use client::{Circuit, HostState};
 use front::{Reply, Request};
+use insight::FindingState;
 use repository::{Repository, ServerUrl};
 use std::sync::Arc;
 use store::RepositoryKind;
@@ -37,6 +39,12 @@ pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Res
     home.more = repositories.len().saturating_sub(LISTED);
     repositories.truncate(LISTED);
     home.repositories = repositories.iter().map(|one| row(app, one)).collect();
+    home.open = app.findings.overview().open;
+    if observes {
+        home.findings = findings::listed(app, FindingState::Open);
+        home.pending = findings::listed(app, FindingState::Pending);
+        home.checks = Some(findings::checks(app));
+    }
     if let Some(why) = &health.read_only {
         home.troubles.push(format!("The server only reads: {why}"));
     }
@@ -50,7 +58,7 @@ pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Res
     } else if !bad.is_empty() {
         home.troubles.push(format!("Upstreams that are paused or fail: {} of {}", bad.len(), health.upstreams.len()));
     }
-    let shell = shell::of(app, "Repositories", request, event).await?;
+    let shell = shell::of(app, "Overview", request, event).await?;
     shell::page(&HomePage { shell: &shell, home: &home }, event).await
 }
 
@@ -67,10 +75,12 @@ fn row(app: &App, repository: &Arc<Repository>) -> HomeRepository {
 /// An upstream that is paused or fails. `None`: it does neither.
 fn upstream((state, repositories): &(HostState, Vec<String>), now: Millis) -> Option<HomeUpstream> {
     let (words, until) = match (&state.circuit, state.paused_until.filter(|until| *until > now)) {
-        (Circuit::Open { until, .. }, _) => ("it failed repeatedly, and is not called", Some(*until)),
+        (Circuit::Open { until, .. }, _) if now < *until => ("it failed repeatedly, and is not called", Some(*until)),
         (Circuit::Trial { .. }, _) => ("it failed repeatedly, and is called once as a trial", None),
         (_, Some(until)) => ("it asked for a pause", Some(until)),
         (Circuit::Closed { failures }, None) if *failures > 0 => ("its last calls failed", None),
+        // Nobody called it since the circuit's time was over.
+        (Circuit::Open { .. }, None) => ("its last calls failed", None),
         (Circuit::Closed { .. }, None) => return None,
     };
     Some(HomeUpstream {

@@ -3,12 +3,15 @@
 mod apps;
 mod asset;
 mod browse;
+mod event;
 mod explain;
 mod home;
 mod listed;
 pub(crate) mod local;
+mod observer;
 pub(crate) mod overview;
 mod packages;
+mod question;
 mod search;
 pub(crate) mod shell;
 mod sign_in;
@@ -39,6 +42,8 @@ pub(crate) async fn answer(app: &App, url: SiteUrl, request: &mut Request, event
             let query = request.query().unwrap_or_default();
             Box::pin(explain::answer(app, query, request, event)).await
         }
+        SiteUrl::Event(id) => Box::pin(event::page(app, &id, request, event)).await,
+        SiteUrl::Ask => Box::pin(question::page(app, request, event)).await,
         SiteUrl::Browse { segment, path } => Box::pin(browse::answer(app, &segment, &path, request, event)).await,
     }
 }

@@ -3,15 +3,17 @@
 
 use super::home::{self, LISTED};
 use super::listed::{self, about, first_steps};
-use super::shell;
+use super::{local, shell};
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Result;
 use crate::face::Usage;
 use crate::formats;
+use crate::lookup::findings;
 use crate::reply;
 use format::percent::segment;
 use front::{Reply, Request};
+use insight::FindingState;
 use repository::{Ask, Latest, ListedPackage, PackagesAsk, Repository, RepositoryTable, Scope, ServerUrl};
 use std::sync::Arc;
 use store::RepositoryKind;
@@ -41,6 +43,7 @@ pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -
         );
         document.lines(first_steps(&server, &table));
     }
+    tell_findings(app, caller.observes() || caller.token.is_none() && local::is_local(app, request), &mut document);
     document.heading("Repositories: each page has the lines with which clients use it");
     let more = listed.len().saturating_sub(LISTED);
     listed.truncate(LISTED);
@@ -63,6 +66,28 @@ pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -
     ];
     document.links(others.map(|(path, about)| Link { url: format!("{server}{path}"), about: about.into() }).into());
     Ok(reply::page(document.text(), false))
+}
+
+/// The open findings; for others than observers, how many there are.
+fn tell_findings(app: &App, observes: bool, document: &mut Document) {
+    document.heading("Findings");
+    let open = app.findings.overview().open;
+    if !observes {
+        document.paragraph(match open {
+            0 => "No finding is open.".to_owned(),
+            open => format!("{open} open; `daylight findings` lists them, with a token that has the scope `observe`."),
+        });
+        return;
+    }
+    if open == 0 {
+        document.paragraph(findings::checks(app).nothing());
+    }
+    for one in findings::listed(app, FindingState::Open) {
+        let changes = one.changes.iter().map(|change| format!("{}\n{}", change.lines, change.note));
+        let id = format!("{} {}", one.cost(), one.id);
+        document.paragraph(one.sentence.clone());
+        document.lines(changes.chain([id.trim().to_owned()]).collect::<Vec<_>>().join("\n"));
+    }
 }
 
 /// The answer at `/repository/NAME/`, to a caller who may read it.

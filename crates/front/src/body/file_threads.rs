@@ -1,7 +1,7 @@
 //! The threads of all cores that read files for responses.
 
 use std::sync::Arc;
-use telemetry::{Bound, BoundName, PoolName, PoolThreads, Recorder, Slot, Tick, Working};
+use telemetry::{Bound, BoundName, Op, PoolName, PoolThreads, Recorder, Slot, Tick, Working, works_at};
 
 /// The threads that may wait for a disk, and their figures.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ impl FileThreads {
 
     /// One of the threads begins a read that was requested at `asked`.
     pub(crate) fn begin(&self, asked: Tick, began: Tick) -> Reading<'_> {
+        works_at(Op::BodyRead);
         self.bound.waited(began.since(asked));
         Reading { _working: self.pool.work(), _slot: self.bound.enter().ok() }
     }

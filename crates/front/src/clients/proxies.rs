@@ -41,7 +41,7 @@ impl Proxies {
     }
 
     /// Whether a connection from `peer` begins with a PROXY header.
-    pub(crate) fn announces(&self, peer: IpAddr) -> bool {
+    pub fn announces(&self, peer: IpAddr) -> bool {
         self.client_from == ClientFrom::ProxyProtocol && self.trust(peer)
     }
 

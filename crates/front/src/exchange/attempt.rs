@@ -5,7 +5,7 @@ use crate::body::delivery::Delivery;
 use crate::connection::state::ConnectionState;
 use std::net::IpAddr;
 use std::rc::Rc;
-use telemetry::{Class, Event, Op, OpenRequest, Subject, Tick};
+use telemetry::{Class, Event, Kind, Op, OpenRequest, Subject, Tick};
 
 /// An event whose request has no reply yet. If it is dropped, the client has disconnected, and the event is released.
 pub(crate) struct OpenEvent {
@@ -25,15 +25,22 @@ pub(crate) struct RequestFacts<'a> {
     pub(crate) agent: Option<&'a [u8]>,
     /// The client that a trusted proxy names.
     pub(crate) forwarded: Option<IpAddr>,
+    /// The server asks itself whether it answers.
+    pub(crate) is_probe: bool,
 }
 
 impl OpenEvent {
     pub(crate) fn begin(connection: &ConnectionContext, facts: &RequestFacts<'_>) -> Self {
         let state = &connection.state;
         let recorder = state.recorder();
-        recorder.attempt();
+        if !facts.is_probe {
+            recorder.attempt();
+        }
         let (began, now) = state.begin();
         let mut event = Event::request(recorder.clock().at_tick(now), began);
+        if facts.is_probe {
+            event.kind = Kind::Probe;
+        }
         if now != began {
             event.add(Op::HeadRead, now.since(began));
         }

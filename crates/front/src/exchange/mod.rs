@@ -45,6 +45,11 @@ pub(crate) fn exchange(
         path: head.uri.path(),
         agent: head.headers.get(header::USER_AGENT).map(HeaderValue::as_bytes),
         forwarded: connection.proxies.client(connection.client, &head.headers),
+        is_probe: connection
+            .state
+            .recorder()
+            .probes()
+            .is_probe(head.uri.path(), |name| head.headers.get(name).map(|mark| mark.as_bytes().to_vec())),
     };
     let mut open_event = OpenEvent::begin(&connection, &facts);
     if let Some(event) = &mut open_event.event {
@@ -93,7 +98,7 @@ pub(crate) fn prepared(
     if let Some(event) = &mut open_event.event {
         record(event, found.since(head_end));
         (event.subject, event.reason) = (page.subject, page.reason);
-        (event.status, event.outcome) = (page.status.as_u16(), Some(outcome(page.status, &HeaderMap::new())));
+        (event.status, event.outcome) = (page.status.as_u16(), Some(outcome(page.status, &HeaderMap::new(), None)));
         id = event.id;
     }
     let ConnectionContext { state, file_access, sendfile, .. } = connection;
@@ -167,7 +172,7 @@ async fn answer(
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     event.status = reply.status.as_u16();
-    event.outcome = event.outcome.or_else(|| Some(outcome(reply.status, &reply.headers)));
+    event.outcome = event.outcome.or_else(|| Some(outcome(reply.status, &reply.headers, event.reason)));
     if let Ok(id) = HeaderValue::from_bytes(&event.id.digits()) {
         reply.headers.insert(DAYLIGHT_EVENT, id);
     }
@@ -293,13 +298,16 @@ fn protocol(version: Version) -> &'static str {
 }
 
 /// The outcome for a status, when the handler has set none.
-fn outcome(status: StatusCode, headers: &HeaderMap) -> Outcome {
+fn outcome(status: StatusCode, headers: &HeaderMap, reason: Option<Reason>) -> Outcome {
     match status.as_u16() {
         304 => Outcome::NotModified,
         300..=399 => Outcome::Redirected,
         404 | 410 => Outcome::NotFound,
         400..=499 => Outcome::Refused,
-        503 if headers.contains_key(header::RETRY_AFTER) => Outcome::Shed,
+        // An upstream that is not called is its failure, and no lack of room here.
+        503 if headers.contains_key(header::RETRY_AFTER) && !reason.is_some_and(Reason::is_of_upstream) => {
+            Outcome::Shed
+        }
         500.. => Outcome::Failed,
         _ => Outcome::Answered,
     }

@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll};
-use telemetry::{Event, OpenRequest, OpenRequestFacts, OpenRequests, OpsUnderWay, arrive};
+use telemetry::{Event, OpenRequest, OpenRequestFacts, OpenRequests, OpsUnderWay, WorkUnderWay, arrive};
 
 /// A request whose handler works.
 pub(super) struct Working<'a> {
@@ -17,6 +17,7 @@ pub(super) struct Working<'a> {
     /// The bytes of an upload that have arrived.
     received: Option<Arc<AtomicU64>>,
     ops: OpsUnderWay,
+    work: WorkUnderWay,
     /// Its place in the table, once it has outlasted its turn.
     open: &'a mut Option<OpenRequest>,
 }
@@ -32,13 +33,15 @@ impl<'a> Working<'a> {
         event.more_mut().arrival = Some(arrive(event.began));
         let facts = OpenRequestFacts::of(event).with_path("");
         let (url, received) = (request.target(), request.upload.progress());
-        Self { table, facts, url, received, ops: OpsUnderWay::default(), open }
+        let work = WorkUnderWay::default().of_request();
+        Self { table, facts, url, received, ops: OpsUnderWay::default(), work, open }
     }
 
     /// Polls the handler until its answer.
     pub(super) async fn until<T>(mut self, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
         poll_fn(|cx| {
-            let polled = self.ops.during(|| poll(cx));
+            let Self { work, ops, .. } = &mut self;
+            let polled = work.during(|| ops.during(|| poll(cx)));
             if polled.is_pending() {
                 self.show();
             }

@@ -25,7 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use telemetry::{Class, Event, Layer, Millis, Op, Tick};
+use telemetry::{Class, Event, Layer, Millis, Op, Tick, works_at};
 
 /// An exchange that has begun. hyper is given the same bytes, and continues with it instead of beginning another.
 pub(crate) type BegunExchange = Pin<Box<dyn Future<Output = Response<OutgoingBody>>>>;
@@ -174,10 +174,11 @@ impl FastPath {
                 return None;
             }
         };
+        works_at(Op::ReplyWrite);
         // The lookup includes parsing the head, which takes no longer than reading the clock.
         let found = Tick::now();
         let (method, agent) = (method_name(&plain.method), plain.agent);
-        let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
+        let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None, is_probe: false };
         let mut head = Vec::with_capacity(page.head.len() + OWN);
         head.extend_from_slice(&page.head);
         let open_event = OpenEvent::begin(&self.connection, &facts);
@@ -201,7 +202,7 @@ impl FastPath {
         };
         let found = Tick::now();
         let (method, agent) = (method_name(&plain.method), plain.agent);
-        let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
+        let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None, is_probe: false };
         let mut open_event = OpenEvent::begin(&self.connection, &facts);
         if let Some(Confirming { subject, reply }) = confirming {
             open_event.is_about(Class::Apps, subject);

@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
-use telemetry::{Event, Layer, Millis, Miss, Op, Reason, Recorder, Subject, Tick};
+use telemetry::{Event, Layer, Millis, Miss, Op, Reason, Recorder, Subject, Tally, Tick};
 
 /// The access class of pages for every client, with or without a token.
 pub const PUBLIC: u64 = 0;
@@ -206,8 +206,12 @@ impl Pages {
         let url = (self.hooks.canon)(request.path(), request.query());
         let key = url.key(class);
         // Checked before any more work is done.
-        if !admission::may_be_kept(request, reply) || !cache.admits(&key) || !admission::lets_it_be_kept(&reply.headers)
-        {
+        if !admission::may_be_kept(request, reply) || !admission::lets_it_be_kept(&reply.headers) {
+            return cache.refuse(&key);
+        }
+        if !cache.admits(&key) {
+            // A run in vain: a larger cache would have admitted the page.
+            event.add_all(Op::PageKeep, Tally { count: 1, vain: 1, nanos: 0 });
             return cache.refuse(&key);
         }
         let (subject, reason) = (event.subject.clone(), event.reason);

@@ -51,6 +51,17 @@ pub(super) fn out_of_range(text: &str) -> Option<&'static str> {
     (is_date && moment(text, Millis(0)).is_none()).then_some("is not within the years 1970 to 9999")
 }
 
+/// Reads a moment as questions have it. `now`: the present moment.
+pub fn read_moment(text: &str, now: Millis) -> Result<Millis, String> {
+    moment(text, now).ok_or_else(|| {
+        let shown = super::names::clipped(text);
+        match out_of_range(text) {
+            Some(why) => format!("`{shown}` {why}"),
+            None => format!("`{shown}` is no moment: write {MOMENT}"),
+        }
+    })
+}
+
 /// Reads a moment. `now`: the present moment.
 pub(super) fn moment(text: &str, now: Millis) -> Option<Millis> {
     if text == "now" {

@@ -1,7 +1,9 @@
 //! A check: a standing question about what findings read, with its thresholds in words and the function that answers it.
 
+use super::stored::Named;
 use crate::signals::seen::Seen;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use telemetry::{EventId, closed_list};
@@ -16,6 +18,14 @@ closed_list! {
         Failure = "failure",
         /// What clients notice.
         Impact = "impact",
+    }
+}
+
+impl Named for FindingKind {
+    const LIST: &'static [Self] = Self::ALL;
+
+    fn name(self) -> &'static str {
+        self.as_str()
     }
 }
 
@@ -69,7 +79,7 @@ pub(crate) struct Problem {
     pub(crate) lost: Lost,
     /// How sure the check is, 0 to 1.
     pub(crate) confidence: f64,
-    /// What is wrong, with figures, for people.
+    /// The fault with its figures, for people.
     pub(crate) sentence: String,
     /// What to change.
     pub(crate) changes: Vec<Change>,
@@ -82,7 +92,7 @@ pub(crate) struct Problem {
 }
 
 /// Seconds that clients lose.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Lost {
     /// Seconds in the last five minutes. Above 60 a finding opens at once.
     pub(crate) recent_s: f64,
@@ -116,7 +126,7 @@ impl Lost {
 }
 
 /// A change that would help: of a setting, or a command where it is no setting.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Change {
     /// The key of the setting. `None`: it is none.
     pub setting: Option<String>,
@@ -152,10 +162,10 @@ impl Change {
 }
 
 /// Something that was checked so that a finding is no false alarm.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Guard {
     /// What was checked.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Whether it holds.
     pub passed: bool,
     /// The figure.
@@ -165,6 +175,6 @@ pub struct Guard {
 impl Guard {
     /// A guard that held: only then there is a finding.
     pub(crate) fn passed(name: &'static str, value: impl Into<Value>) -> Self {
-        Self { name, passed: true, value: value.into() }
+        Self { name: name.into(), passed: true, value: value.into() }
     }
 }

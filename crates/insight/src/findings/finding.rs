@@ -1,6 +1,7 @@
 //! A finding as people and programs see it.
 
 use super::check::{Change, FindingKind, Guard};
+use super::stored::Named;
 use serde_json::{Value, json};
 use telemetry::{EventId, Millis, closed_list};
 
@@ -21,6 +22,14 @@ closed_list! {
     }
 }
 
+impl Named for FindingState {
+    const LIST: &'static [Self] = Self::ALL;
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+}
+
 /// Why a finding is not shown, and until when.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Mute {
@@ -35,31 +44,36 @@ pub struct Mute {
 }
 
 /// A finding.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Finding {
-    /// Key and subject, as in `pool-too-narrow@upstream:repo.example.org:443`; of an unknown one the key.
+    /// Key and subject, as in `pool-too-narrow@upstream:repo.example.org:443`; of an unknown one the key. Of one that the settings define
+    /// `custom:NAME`, or `custom:NAME@COLUMN:VALUE` where its question has keys.
     pub id: String,
     /// The key of its check.
     pub key: String,
     /// What it is about.
     pub subject: String,
     /// Cause, failure or impact.
+    #[serde(with = "super::stored::name")]
     pub kind: FindingKind,
     /// Its state.
+    #[serde(with = "super::stored::name")]
     pub state: FindingState,
-    /// Since when it is in this state, by the time of day.
+    /// When it was seen first, by the time of day: of a pending, open or muted one. Of a closed one when it closed, and of an unknown one
+    /// since when its check needs more data.
     pub since: Millis,
     /// Client seconds that it costs in an hour.
     pub lost_s_per_hour: f64,
     /// How sure it is, 0 to 1.
     pub confidence: f64,
-    /// What is wrong; of an unknown one what it needs.
+    /// The fault with its figures; of an unknown one the data that it needs.
     pub sentence: String,
     /// What to change.
     pub changes: Vec<Change>,
     /// The question that shows it, with `from` and `to`. Null: there is none.
     pub evidence: Value,
     /// The event that shows it best.
+    #[serde(with = "super::stored::event")]
     pub event: Option<EventId>,
     /// What was checked besides.
     pub guards: Vec<Guard>,
@@ -70,7 +84,28 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The form of the API. `moment` writes a moment.
+    /// A finding about a subject of which nothing else is known.
+    pub(super) fn empty(id: &str, subject: &str, kind: FindingKind) -> Self {
+        Self {
+            id: id.to_owned(),
+            key: id.split_once('@').map_or(id, |(key, _)| key).to_owned(),
+            subject: subject.to_owned(),
+            kind,
+            state: FindingState::Unknown,
+            since: Millis(0),
+            lost_s_per_hour: 0.0,
+            confidence: 1.0,
+            sentence: String::new(),
+            changes: Vec::new(),
+            evidence: Value::Null,
+            event: None,
+            guards: Vec::new(),
+            folds: Vec::new(),
+            mute: None,
+        }
+    }
+
+    /// The form of the API.
     pub fn json(&self) -> Value {
         let Self { id, key, subject, sentence, changes, evidence, guards, folds, .. } = self;
         json!({

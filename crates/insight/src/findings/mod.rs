@@ -1,32 +1,64 @@
-//! Findings: what is wrong, why, what it costs, and what to change.
+//! Findings: faults with their causes, their cost, and what to change.
 //!
 //! A thread looks every ten seconds. Each check reads [`crate::signals::seen::Seen`] and returns a verdict; states, folding and ranking are the same for all.
 
+mod about;
+mod baselines;
+mod caches;
 mod catalogue;
 pub(crate) mod check;
 mod clients;
+mod custom;
+#[cfg(test)]
+mod docs;
+mod examine;
 mod finding;
+mod fold;
+mod found;
 mod groups;
+mod history;
+mod kept;
+mod listed;
 mod looking;
 mod machine;
+mod observation;
+mod program;
+mod rank;
+mod state;
+mod stored;
+#[cfg(test)]
+mod tests;
 mod upstreams;
+mod view;
 mod watch;
+mod wording;
 
+pub use catalogue::{CheckAbout, check_list};
 pub use check::{Change, FindingKind, Guard};
+pub use custom::{CustomFinding, NotCustom, Threshold};
 pub use finding::{Finding, FindingState, Mute};
 
+use crate::insight::Counts;
+use crate::normal::Baseline;
+use crate::normal::baseline::Minutes;
 use crate::signals::Facts;
 use crate::signals::census::{FindingsCensus, Handover};
 use crate::signals::watch::WatchSeen;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use telemetry::{Census, Clock, Log, Millis, Recorder, lock};
+use std::time::Duration;
+use telemetry::{By, Census, Clock, Log, LongJob, Metric, Millis, Recorder, lock};
+use view::View;
 
 /// What findings need from the program when they begin.
 pub struct FindingsOptions {
-    /// The file in which states and history are kept. `None`: they are not kept.
+    /// The file in which states and history are kept, in a folder of its own. `None`: they are not kept.
     pub file: Option<PathBuf>,
+    /// The findings that the settings define.
+    pub custom: Vec<CustomFinding>,
+    /// Answers their questions. `None`: nothing is counted.
+    pub counts: Option<Counts>,
     /// The figures of the server.
     pub recorder: Arc<Recorder>,
     /// The time of day.
@@ -38,7 +70,7 @@ pub struct FindingsOptions {
 /// How much the checks can say now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FindingsOverview {
-    /// Open findings.
+    /// Open findings that are listed by themselves.
     pub open: usize,
     /// Findings that are seen, not yet for long enough.
     pub pending: usize,
@@ -55,8 +87,15 @@ pub struct Findings {
     handover: Arc<Handover>,
     shared: Mutex<Shared>,
     wake: Condvar,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// The counts for baselines.
+    minutes: Arc<Mutex<Minutes>>,
+    thread: Mutex<Option<JoinHandle<Option<()>>>>,
+    /// The heartbeat of the thread.
+    job: OnceLock<Arc<LongJob>>,
 }
+
+/// The longest usual time between two heartbeats.
+const JOB_EVERY: Duration = Duration::from_secs(30);
 
 /// What the thread and its callers share.
 #[derive(Default)]
@@ -69,7 +108,8 @@ struct Shared {
     /// Called after the next look.
     waiting: Vec<Box<dyn FnOnce() + Send>>,
     stop: bool,
-    findings: Vec<Finding>,
+    mutes: Vec<Mute>,
+    view: View,
     overview: FindingsOverview,
 }
 
@@ -81,6 +121,8 @@ impl Findings {
             shared: Mutex::default(),
             wake: Condvar::new(),
             thread: Mutex::default(),
+            minutes: Arc::default(),
+            job: OnceLock::new(),
         })
     }
 
@@ -92,9 +134,28 @@ impl Findings {
     /// Starts the thread that looks.
     pub fn begin(self: &Arc<Self>, options: FindingsOptions) {
         let findings = Arc::downgrade(self);
-        let looks = move || looking::run(&findings, &options);
-        // Without the thread nothing is found.
-        *lock(&self.thread) = std::thread::Builder::new().name("findings".to_owned()).spawn(looks).ok();
+        let doc = "Findings that are listed by themselves, by their state";
+        options.recorder.figures(Metric::gauge("findings", doc), By::Label("state"), {
+            let findings = findings.clone();
+            move || findings.upgrade().map_or_else(Vec::new, |findings| lock(&findings.shared).view.counts())
+        });
+        let job = self.job.get_or_init(|| options.recorder.long_job("findings", JOB_EVERY)).clone();
+        let looks = move || {
+            // After a panic it begins with no figures of the time before.
+            job.supervise(
+                || looking::run(&findings, &options),
+                |time| findings.upgrade().is_some_and(|it| it.rest(time)),
+            )
+        };
+        let thread = std::thread::Builder::new().name("findings".to_owned()).spawn(looks);
+        // Without the thread nothing is found, and nobody waits for it.
+        lock(&self.shared).stop |= thread.is_err();
+        *lock(&self.thread) = thread.ok();
+    }
+
+    /// What requests cost whatever the machine, in the minutes of this run since a moment, of at most a day. `version`: that of the program.
+    pub fn baseline(&self, since: Millis, now: Millis, version: &str) -> Baseline {
+        lock(&self.minutes).baseline(since, now, version)
     }
 
     /// Takes what the program tells, which it gathers every ten seconds.
@@ -102,14 +163,30 @@ impl Findings {
         lock(&self.shared).facts = Arc::new(facts);
     }
 
-    /// Takes what the watch found.
+    /// Takes what the watch found. It is looked at soon if serving began to stand still or goes on again.
     pub fn watched(&self, watch: WatchSeen) {
-        lock(&self.shared).watch = watch;
-        self.wake();
+        let mut shared = lock(&self.shared);
+        let news = |before: &WatchSeen| {
+            before.stuck.is_some() != watch.stuck.is_some() || before.previous_run != watch.previous_run
+        };
+        let is_news = news(&shared.watch);
+        shared.watch = watch;
+        drop(shared);
+        if is_news {
+            self.wake();
+        }
     }
 
-    /// Replaces the mutes.
-    pub fn mute(&self, _mutes: Vec<Mute>) {}
+    /// Replaces the mutes. A muted finding is in the state [`FindingState::Muted`] until its mute ends, and comes back then.
+    pub fn mute(&self, mutes: Vec<Mute>) {
+        let mut shared = lock(&self.shared);
+        if shared.mutes == mutes {
+            return;
+        }
+        shared.mutes = mutes;
+        drop(shared);
+        self.wake();
+    }
 
     /// Looks soon, because the time of day was set, or somebody wants to know now.
     pub fn wake(&self) {
@@ -127,14 +204,16 @@ impl Findings {
         shared.waiting.push(Box::new(done));
     }
 
-    /// The findings in these states, ranked: those that cost most first, and symptoms below the cause that explains them.
+    /// The findings in these states: pending, open and muted ones ranked, the dearest first, without symptoms that a cause
+    /// explains; then closed ones, the newest first, and unknown ones.
     pub fn list(&self, states: &[FindingState]) -> Vec<Finding> {
-        lock(&self.shared).findings.iter().filter(|finding| states.contains(&finding.state)).cloned().collect()
+        lock(&self.shared).view.list(states)
     }
 
-    /// The findings that were pending or open at some time in `from..to`, ranked.
-    pub fn history(&self, _from: Millis, _to: Millis) -> Vec<Finding> {
-        Vec::new()
+    /// The findings that were pending or open at some time in `from..to`, ranked. The state of one is open if it opened before `to`, and its
+    /// figures are those of the moment when it cost most.
+    pub fn history(&self, from: Millis, to: Millis) -> Vec<Finding> {
+        lock(&self.shared).view.within(from, to)
     }
 
     /// How much the checks can say now.
@@ -142,9 +221,16 @@ impl Findings {
         lock(&self.shared).overview
     }
 
-    /// Open findings about one of these repositories, or about a host that one of them calls.
-    pub fn about(&self, _repositories: &[&str]) -> Vec<Finding> {
-        Vec::new()
+    /// Open findings about one of these repositories, a member of one, or a host that one of them calls, ranked.
+    pub fn about(&self, repositories: &[&str]) -> Vec<Finding> {
+        let shared = lock(&self.shared);
+        shared.view.about(repositories, &shared.facts)
+    }
+
+    /// Waits, after a panic of the thread. `false`: the findings are closed.
+    fn rest(&self, time: Duration) -> bool {
+        let rested = self.wake.wait_timeout_while(lock(&self.shared), time, |shared| !shared.stop);
+        !rested.unwrap_or_else(PoisonError::into_inner).0.stop
     }
 
     /// Ends the thread, and writes the states.

@@ -62,6 +62,27 @@ fn measure_fits(measure: &Measure) -> bool {
     }
 }
 
+/// Why rollups never answer a question, whatever was counted. `None`: they answer it for as long as they are kept.
+pub(crate) fn refusal(question: &Question, now: Millis) -> Option<String> {
+    let columns = columns_of(question);
+    let counted = |column: &Column| TEXTS.contains(column) || *column == Column::Status;
+    if question.compare.is_some() {
+        return Some("it compares, and minutes are counted without what a comparison needs".to_owned());
+    }
+    if let Some(column) = columns.iter().find(|column| !counted(column)) {
+        return Some(format!("`{}` is not counted by minute", column.as_str()));
+    }
+    if let Some(measure) = question.measures.iter().find(|measure| !measure_fits(measure)) {
+        return Some(format!("`{measure}` is not counted by minute"));
+    }
+    if !question.per.is_multiple_of(MINUTE.unsigned_abs()) {
+        return Some("`per` is no whole number of minutes".to_owned());
+    }
+    let from = floor(question.from.0, MINUTE);
+    let ends = end(question.to.0, now.0).is_some_and(|to| from < to);
+    (!ends).then(|| "it ends within a minute of the past, and only whole minutes are counted".to_owned())
+}
+
 /// The columns that are `(other)` in rows for events of repositories that have no row of their own. An answer with one of them needs to know
 /// the repository of each event.
 const OF_REPOSITORIES: [Column; 3] = [Column::Repository, Column::RepositoryKind, Column::Format];

@@ -1,6 +1,6 @@
 //! Figures of bounds: how full they were second by second, and how long callers waited.
 
-use std::collections::HashMap;
+use crate::hash::FastMap;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Histogram};
 
@@ -15,8 +15,12 @@ pub(crate) struct BoundSeen {
     pub(crate) samples: u64,
     /// The samples in which it was full.
     pub(crate) full: u64,
+    /// The samples in which more than 80 % of it were used.
+    pub(crate) near: u64,
     /// The sum of what was used and of callers that waited, over all samples.
     pub(crate) demand: u64,
+    /// The same sums, one of each sample in which it was full and callers waited.
+    pub(crate) demands: Histogram,
     /// The largest sum of what was used and of callers that waited, of any sample.
     pub(crate) demand_max: u64,
     /// The largest use of any sample.
@@ -37,7 +41,9 @@ impl BoundSeen {
         (self.setting, self.capacity) = (other.setting.or(self.setting), other.capacity);
         self.samples += other.samples;
         self.full += other.full;
+        self.near += other.near;
         self.demand += other.demand;
+        self.demands.merge(&other.demands);
         self.demand_max = self.demand_max.max(other.demand_max);
         self.used_max = self.used_max.max(other.used_max);
         self.rejected += other.rejected;
@@ -47,7 +53,7 @@ impl BoundSeen {
 
 /// The bounds, by name and what distinguishes bounds of that name.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct BoundsSeen(pub(crate) HashMap<(BoundName, Box<str>), BoundSeen>);
+pub(crate) struct BoundsSeen(pub(crate) FastMap<(BoundName, Box<str>), BoundSeen>);
 
 impl BoundsSeen {
     /// The figures of a bound.
@@ -70,42 +76,72 @@ impl BoundsSeen {
     }
 }
 
-/// The counts of a bound at the last sample, from which the next ones are told apart.
+/// The counts of the bounds at the last sample, from which the next ones are told apart. There may be hundreds of bounds, so a sample of
+/// all neither looks up names nor allocates.
 #[derive(Debug, Default)]
-pub(crate) struct BoundsBefore(HashMap<(BoundName, Box<str>), Before>);
+pub(crate) struct BoundsBefore(Vec<Before>);
 
-#[derive(Debug, Default)]
+/// A bound, its counts at the last sample, and its figures since they were read last.
+#[derive(Debug)]
 struct Before {
+    bound: Arc<Bound>,
     rejected: u64,
     waits: Histogram,
+    seen: BoundSeen,
+}
+
+impl Before {
+    fn new(bound: &Arc<Bound>) -> Self {
+        let seen = BoundSeen::default();
+        Self { bound: bound.clone(), rejected: bound.rejected(), waits: bound.waits(), seen }
+    }
+
+    fn sample(&mut self, whole: bool) {
+        let Self { bound, seen, .. } = self;
+        let (capacity, used, waiters) = (bound.capacity(), bound.used(), bound.waiters());
+        (seen.setting, seen.capacity) = (bound.setting(), capacity);
+        seen.samples += 1;
+        seen.full += u64::from(used >= capacity && capacity > 0);
+        seen.near += u64::from(u128::from(used) * 5 > u128::from(capacity) * 4);
+        if waiters > 0 && used >= capacity {
+            seen.demands.record(used + waiters);
+        }
+        seen.demand += used + waiters;
+        seen.demand_max = seen.demand_max.max(used + waiters);
+        seen.used_max = seen.used_max.max(used);
+        if whole {
+            let rejected = bound.rejected();
+            seen.rejected += rejected.saturating_sub(std::mem::replace(&mut self.rejected, rejected));
+            let waits = bound.waits();
+            if waits.count() != self.waits.count() {
+                seen.waits.merge(&difference(&waits, &self.waits));
+                self.waits = waits;
+            }
+        }
+    }
 }
 
 impl BoundsBefore {
-    /// Samples all bounds once. `waits`: also reads the histograms of waits, which costs more.
-    pub(crate) fn sample(&mut self, bounds: &[Arc<Bound>], waits: bool, into: &mut BoundsSeen) {
-        for bound in bounds {
-            let key = (bound.name(), Box::from(bound.which()));
-            let (capacity, used, waiters) = (bound.capacity(), bound.used(), bound.waiters());
-            let first = !self.0.contains_key(&key);
-            let before = self.0.entry(key.clone()).or_default();
-            let seen = into.0.entry(key).or_default();
-            (seen.setting, seen.capacity) = (bound.setting(), capacity);
-            seen.samples += 1;
-            seen.full += u64::from(used >= capacity && capacity > 0);
-            seen.demand += used + waiters;
-            seen.demand_max = seen.demand_max.max(used + waiters);
-            seen.used_max = seen.used_max.max(used);
-            let rejected = bound.rejected();
-            if !first {
-                seen.rejected += rejected.saturating_sub(before.rejected);
+    /// Samples all bounds once. `whole`: also reads what costs more, and passes all figures on.
+    pub(crate) fn sample(&mut self, bounds: &[Arc<Bound>], whole: bool, into: &mut BoundsSeen) {
+        for (place, bound) in bounds.iter().enumerate() {
+            match self.0.get(place) {
+                Some(before) if Arc::ptr_eq(&before.bound, bound) => {}
+                Some(_) => match self.0.iter().position(|before| Arc::ptr_eq(&before.bound, bound)) {
+                    Some(other) => self.0.swap(place, other),
+                    None => self.0.insert(place, Before::new(bound)),
+                },
+                None => self.0.push(Before::new(bound)),
             }
-            before.rejected = rejected;
-            if waits || first {
-                let now = bound.waits();
-                if !first {
-                    seen.waits.merge(&difference(&now, &before.waits));
-                }
-                before.waits = now;
+        }
+        // Some are not registered any more. Their figures since the last look go with them.
+        self.0.truncate(bounds.len());
+        for before in &mut self.0 {
+            before.sample(whole);
+            if whole {
+                let seen = std::mem::take(&mut before.seen);
+                let key = (before.bound.name(), Box::from(before.bound.which()));
+                into.0.entry(key).or_default().add(&seen);
             }
         }
     }
@@ -134,6 +170,22 @@ fn difference(now: &Histogram, before: &Histogram) -> Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_that_come_and_go_keep_the_figures_of_the_others() {
+        let bound = |which| Bound::new(BoundName::UpstreamCalls, which, 2);
+        let (one, two, three) = (bound("1"), bound("2"), bound("3"));
+        let (mut before, mut seen) = (BoundsBefore::default(), BoundsSeen::default());
+        before.sample(&[one.clone(), two.clone()], false, &mut seen);
+        assert!(seen.0.is_empty(), "only a whole sample passes figures on");
+        let _slot = two.enter().unwrap();
+        two.waited(7);
+        before.sample(&[three.clone(), two.clone()], false, &mut seen);
+        before.sample(&[two, three], true, &mut seen);
+        let figures = |which| seen.of(BoundName::UpstreamCalls, which).map(|seen| (seen.samples, seen.used_max));
+        assert_eq!([figures("1"), figures("2"), figures("3")], [None, Some((3, 1)), Some((2, 0))]);
+        assert_eq!(seen.of(BoundName::UpstreamCalls, "2").unwrap().waits.sum(), 7);
+    }
 
     #[test]
     fn samples_count_how_often_a_bound_was_full_and_only_what_is_new() {

@@ -1,9 +1,10 @@
 //! Adds every finished event to the present window. It runs on the thread of the collector.
 
 use super::window::Window;
+use crate::reuse::streams::Streams;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
-use telemetry::{Census, Glance, SamplingDecision, lock};
+use telemetry::{Because, Census, Glance, SamplingDecision, lock};
 
 /// The window between the collector, which fills it, and the thread of findings, which takes it.
 #[derive(Debug, Default)]
@@ -32,20 +33,18 @@ impl Handover {
 pub(crate) struct FindingsCensus {
     handover: Arc<Handover>,
     window: Option<Box<Window>>,
+    streams: Streams,
 }
 
 impl FindingsCensus {
     pub(crate) fn new(handover: Arc<Handover>) -> Self {
-        Self { handover, window: None }
+        Self { handover, window: None, streams: Streams::default() }
     }
 
-    fn window(&mut self) -> &mut Window {
-        let handover = &self.handover;
-        self.window.get_or_insert_with(|| {
-            let mut state = lock(&handover.state);
-            state.lent = true;
-            state.window.take().unwrap_or_default()
-        })
+    fn borrow(handover: &Handover) -> Box<Window> {
+        let mut state = lock(&handover.state);
+        state.lent = true;
+        state.window.take().unwrap_or_default()
     }
 }
 
@@ -55,11 +54,17 @@ impl Census for FindingsCensus {
     }
 
     fn see(&mut self, event: &Glance<'_>) -> SamplingDecision {
-        self.window().see(event)
+        let window = self.window.get_or_insert_with(|| Self::borrow(&self.handover));
+        let decision = window.see(event);
+        match self.streams.see(event, &mut window.caches.curves) {
+            true => SamplingDecision::store(1, Because::Evidence),
+            false => decision,
+        }
     }
 
     fn pause(&mut self) {
-        if let Some(window) = self.window.take() {
+        if let Some(mut window) = self.window.take() {
+            self.streams.weigh(&mut window.caches.curves);
             let mut state = lock(&self.handover.state);
             (state.window, state.lent) = (Some(window), false);
             self.handover.given.notify_all();

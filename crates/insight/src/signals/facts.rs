@@ -1,5 +1,6 @@
 //! What the program tells findings: settings, repositories, upstreams, certificates. It is gathered again every ten seconds.
 
+use super::program::ProgramFacts;
 use telemetry::Millis;
 
 /// A setting of the server.
@@ -26,12 +27,20 @@ pub struct RepositoryFact {
     pub kind: &'static str,
     /// `gem`, `maven` or `raw`.
     pub format: &'static str,
+    /// Whether it is a tree of files, so a group of it asks its members by file.
+    pub is_tree: bool,
     /// Of a group, the direct members in order.
     pub members: Vec<String>,
     /// Of a group, the hosted and remote repositories that it resolves to, in order.
     pub leaves: Vec<String>,
     /// Of a remote repository, the host of its upstream, as `name:port`.
     pub host: Option<String>,
+    /// Of a remote repository, how long its negative answers are cached, in seconds, if that is set.
+    pub missing_s: Option<u64>,
+    /// The patterns of its policy that alone may be seen; none: all.
+    pub only: Vec<String>,
+    /// The prefixes of its policy for which no upstream is called.
+    pub private_prefixes: Vec<String>,
 }
 
 /// A host of upstreams.
@@ -58,6 +67,10 @@ pub struct Facts {
     pub repositories: Vec<RepositoryFact>,
     /// All hosts of upstreams.
     pub hosts: Vec<HostFact>,
+    /// The size of the truth database, in bytes.
+    pub truth_bytes: Option<u64>,
+    /// What the program tells about itself.
+    pub program: ProgramFacts,
 }
 
 impl Facts {

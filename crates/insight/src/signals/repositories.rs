@@ -2,7 +2,7 @@
 
 use super::requests::RequestCounts;
 use super::worst::Worst;
-use std::collections::HashMap;
+use crate::hash::FastMap;
 use telemetry::{Glance, Kind, Op};
 
 /// The most repositories with figures of their own. Requests of further ones are in the sum of all requests only.
@@ -42,7 +42,7 @@ impl RepositorySeen {
 
 /// The repositories that had requests, by name.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RepositoriesSeen(pub(crate) HashMap<Box<str>, RepositorySeen>);
+pub(crate) struct RepositoriesSeen(pub(crate) FastMap<Box<str>, RepositorySeen>);
 
 impl RepositoriesSeen {
     /// The figures of a repository. `None`: it had no request.

@@ -1,6 +1,6 @@
 //! Figures of all requests, in sum and by cost class.
 
-use telemetry::{Class, Glance, Kind, Outcome};
+use telemetry::{Class, EventId, Glance, Kind, Outcome};
 
 /// Figures of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -9,21 +9,29 @@ pub(crate) struct RequestCounts {
     pub(crate) requests: u64,
     /// Their durations, in nanoseconds.
     pub(crate) nanos: u64,
-    /// Those that failed: 5xx that are not a refusal for lack of room.
+    /// The failed ones among them: 5xx that are not a refusal for lack of room.
     pub(crate) failed: u64,
-    /// Those that were refused for lack of room (503).
+    /// The ones that were refused for lack of room (503).
     pub(crate) shed: u64,
-    /// Those that were answered from memory.
+    /// The first of these.
+    pub(crate) first_shed: Option<EventId>,
+    /// The ones that were answered from memory.
     pub(crate) hits: u64,
 }
 
 impl RequestCounts {
-    pub(crate) fn see(&mut self, event: &Glance<'_>) {
+    /// Counts a request. Returns whether it is the first that was refused for lack of room.
+    pub(crate) fn see(&mut self, event: &Glance<'_>) -> bool {
         self.requests += 1;
         self.nanos += event.figures.duration;
         self.failed += u64::from(event.figures.outcome == Some(Outcome::Failed));
         self.shed += u64::from(event.figures.outcome == Some(Outcome::Shed));
         self.hits += u64::from(event.is_hit());
+        let first = event.figures.outcome == Some(Outcome::Shed) && self.first_shed.is_none();
+        if first {
+            self.first_shed = Some(event.figures.id);
+        }
+        first
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -32,6 +40,7 @@ impl RequestCounts {
         self.failed += other.failed;
         self.shed += other.shed;
         self.hits += other.hits;
+        self.first_shed = self.first_shed.or(other.first_shed);
     }
 }
 
@@ -53,13 +62,15 @@ impl RequestsSeen {
         &mut self.classes[class as usize]
     }
 
-    pub(crate) fn see(&mut self, event: &Glance<'_>) {
+    /// Counts a request. Returns whether it is the first of its class that was refused for lack of room.
+    pub(crate) fn see(&mut self, event: &Glance<'_>) -> bool {
         if event.figures.kind != Kind::Request {
-            return;
+            return false;
         }
-        self.all.see(event);
-        if let Some(class) = event.figures.class {
-            self.of_mut(class).see(event);
+        let first = self.all.see(event);
+        match event.figures.class {
+            Some(class) => self.of_mut(class).see(event),
+            None => first,
         }
     }
 

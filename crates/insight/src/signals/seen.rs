@@ -1,8 +1,10 @@
 //! Everything that a check may read. It is plain data.
 
 use super::facts::Facts;
+use super::trends::Trends;
 use super::watch::WatchSeen;
 use super::window::Window;
+use crate::normal::view::NormalView;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{MachineSample, Millis};
@@ -26,4 +28,8 @@ pub(crate) struct Seen {
     pub(crate) machine: Option<Arc<MachineSample>>,
     /// What the watch found.
     pub(crate) watch: WatchSeen,
+    /// The usual times of this hour.
+    pub(crate) normal: Arc<NormalView>,
+    /// Series over the last day.
+    pub(crate) trends: Trends,
 }

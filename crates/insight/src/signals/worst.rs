@@ -2,7 +2,7 @@
 
 use telemetry::EventId;
 
-/// The event that lost most, of those that were counted together.
+/// The event that lost most of all that were counted together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Worst {
     /// What it lost, in nanoseconds.
@@ -14,11 +14,16 @@ pub(crate) struct Worst {
 impl Worst {
     /// Counts an event. Returns whether it is the worst so far and lost more than a millisecond: then the event is stored.
     pub(crate) fn see(&mut self, nanos: u64, event: EventId) -> bool {
+        self.keep(nanos, event) && nanos > 1_000_000
+    }
+
+    /// Counts an event. Returns whether it is the worst so far, however little it lost: for faults that cost little each time.
+    pub(crate) fn keep(&mut self, nanos: u64, event: EventId) -> bool {
         if self.event.is_some() && nanos <= self.nanos {
             return false;
         }
         *self = Self { nanos, event: Some(event) };
-        nanos > 1_000_000
+        true
     }
 
     /// Adds those of another window.

@@ -29,6 +29,9 @@ pub struct HintFigures {
     pub seen: Option<Millis>,
     /// From the publication that it announced, or from its arrival, until that was seen, in milliseconds.
     pub lag_ms: Option<u64>,
+    /// Those since the last hook was taken, or since the start.
+    #[serde(skip)]
+    pub lost_since: u64,
     /// Since when a hint has been waiting for too long; `None`: none has.
     #[serde(skip)]
     pub behind_since: Option<Millis>,

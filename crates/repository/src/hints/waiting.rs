@@ -77,7 +77,7 @@ impl Hints {
     pub(crate) fn count_taken(&self, now: Millis) {
         let mut state = lock(&self.0);
         state.figures.taken += 1;
-        state.figures.last = Some(now);
+        (state.figures.last, state.figures.lost_since) = (Some(now), 0);
     }
 
     /// Counts a refused hook.
@@ -207,6 +207,7 @@ impl Hints {
             return (lost, false);
         }
         state.figures.lost += lost.len() as u64;
+        state.figures.lost_since += lost.len() as u64;
         let says = state.said.is_none_or(|said| now < said || now.0 - said.0 >= SAID_MS);
         if says {
             state.said = Some(now);

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::{Arc, Weak};
 use store::{RepositoryKind, Store};
-use telemetry::{By, Event, Fold, Metric, Recorder};
+use telemetry::{By, Event, Fold, Metric, Millis, Recorder};
 
 /// The content of a repository itself: nothing for a group, the cached files for a remote repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -56,6 +56,13 @@ pub fn holds(services: &Services, repository: &Repository) -> Held {
     Held::of(repository, &services.store)
 }
 
+impl Repository {
+    /// When the client certificate that it shows to its upstream expires. `None`: it shows none, or its file was not read yet.
+    pub fn certificate_expires(&self) -> Option<Millis> {
+        self.shared.upstream.certificate_expires()
+    }
+}
+
 /// Adds the figures of all repositories but groups to the metrics.
 pub(crate) fn show_in_metrics(recorder: &Recorder, store: &Arc<Store>, known: &Arc<ArcSwap<RepositoryTable>>) {
     let figures = |figure: fn(Held) -> Option<u64>| {
@@ -80,7 +87,7 @@ pub(crate) fn show_in_metrics(recorder: &Recorder, store: &Arc<Store>, known: &A
     recorder.figures(metric, By::Repository(Fold::Min), move || {
         let known = known.load_full();
         let each = |one: &Arc<Repository>| {
-            let expires = one.shared.upstream.certificate_expires()?;
+            let expires = one.certificate_expires()?;
             Some((one.record.name.clone(), expires.0 as f64 / 1e3))
         };
         known.by_name.values().filter_map(each).collect()

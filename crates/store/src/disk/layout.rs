@@ -23,6 +23,7 @@
 //!   indexes/ID/      pieces of large indexes of the repository with this number, each file with its SHA-256 in front:
 //!                    derived, ignored when damaged, may be deleted at any time
 //!   events/          recorded events; the store does not use it. May be deleted while no process works on the folder
+//!   events/last-words.json  while a server runs: what it does, each second. It is there at a start if the run before did not end in order
 //!   rehearsal/       while an upgrade is rehearsed: a copy of the truth. May be deleted at any time
 //!   restoring        while a backup is restored into the folder, which has no `version` until that is done
 //!
@@ -122,6 +123,11 @@ impl Layout {
     /// The folder of recorded events.
     pub fn events(&self) -> PathBuf {
         self.data.join("events")
+    }
+
+    /// The file in which a server says each second what it does. The next start reads it if the run did not end in order.
+    pub fn last_words(&self) -> PathBuf {
+        self.events().join("last-words.json")
     }
 
     /// The folder with a folder of derived files for each repository.

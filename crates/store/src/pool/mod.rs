@@ -11,7 +11,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use telemetry::{Bound, BoundName, Event, Op, PoolName, PoolThreads, Recorder, Tick, background, lock};
+use telemetry::{Bound, BoundName, Event, Op, PoolName, PoolThreads, Recorder, Tick, WorkUnderWay, background, lock};
 use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
@@ -111,13 +111,14 @@ impl<C: Send + 'static> Pool<C> {
         let (answer, answered) = oneshot::channel();
         let times = JobTimes::queued(self.wait, op, event);
         let (start, wait) = (times.start(), bound.wait());
+        let mut work = WorkUnderWay::here().with_op(op);
         let job: Job<C> = Box::new(move |context| {
             drop(wait);
             if answer.is_closed() {
                 return;
             }
             start.set(Tick::now());
-            let done = job(context);
+            let done = work.during(|| job(context));
             drop(slot);
             // If the future was dropped, the result is dropped here and not on a runtime thread.
             let _ = answer.send((done, Tick::now()));

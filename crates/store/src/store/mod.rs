@@ -128,6 +128,11 @@ impl Store {
         self.space.free_bytes()
     }
 
+    /// No content is written while fewer bytes are free.
+    pub fn floor_bytes(&self) -> u64 {
+        self.space.floor_bytes()
+    }
+
     /// Why nothing is written, if the store is read-only.
     pub fn read_only(&self) -> Option<ReadOnly> {
         self.space.read_only().or_else(|| self.journal_clock.doubt().map(ReadOnly::Clock))
@@ -175,6 +180,11 @@ impl Store {
         }
         let (readability, vfs, path) = (self.readability.clone(), self.vfs, self.layout.truth());
         self.read(Lane::Single, event, move |_| Ok(readability.look(vfs, &path))).await
+    }
+
+    /// The size of the file of the truth database, in bytes. `None`: the file system does not tell.
+    pub fn truth_bytes(&self) -> Option<u64> {
+        std::fs::metadata(self.layout.truth()).map(|file| file.len()).ok()
     }
 
     /// The counters that stamps are compared with.

@@ -76,6 +76,9 @@ reads! { |truth|
     Single: tokens() -> Vec<TokenRecord> = truth.tokens();
     /// A setting; `None`: it has its default.
     Single: setting(key: &str) -> Option<Value> = truth.setting(&key);
+    /// Settings whose keys begin with `prefix`, ordered by key, at most `limit`.
+    Single: settings_beginning(prefix: &str, limit: usize) -> Vec<(String, Value)>
+        = truth.settings_beginning(&prefix, limit);
     /// The journal after `after`, at most `limit` rows.
     Index: journal(after: Seq, limit: usize) -> Vec<JournalRow> = truth.journal(after, limit);
 }

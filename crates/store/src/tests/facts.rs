@@ -35,3 +35,16 @@ pub(crate) fn a_setting_of_null_is_back_to_its_default(mut catalog: impl Catalog
     made(&mut catalog, vec![setting("a", json!(null))]);
     assert_eq!(catalog.setting("a").unwrap(), None);
 }
+
+pub(crate) fn settings_are_listed_by_the_beginning_of_their_keys(mut catalog: impl Catalog) {
+    let keys = ["b/", "a", "b", "b/x_", "b/xé", "b/x%", "c"];
+    made(&mut catalog, keys.map(|key| setting(key, json!(key))).to_vec());
+    let found = |catalog: &mut dyn Catalog, prefix: &str, limit| -> Vec<String> {
+        let found = catalog.settings_beginning(prefix, limit).unwrap();
+        found.into_iter().map(|(key, value)| if json!(key) == value { key } else { panic!("{key}: {value}") }).collect()
+    };
+    assert_eq!(found(&mut catalog, "b/", 9), ["b/", "b/x%", "b/x_", "b/xé"]);
+    assert_eq!(found(&mut catalog, "b/x_", 9), ["b/x_"]);
+    assert_eq!(found(&mut catalog, "b/", 2), ["b/", "b/x%"]);
+    assert!(found(&mut catalog, "d", 9).is_empty());
+}

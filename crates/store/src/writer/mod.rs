@@ -16,7 +16,7 @@ use crate::writer::committer::Committer;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use telemetry::{Bound, Event, Millis, Op, PoolThreads, Slot, Tick, Waiting, lock};
+use telemetry::{Bound, Event, Millis, Op, PoolThreads, Slot, Tick, Waiting, lock, works_at};
 use tokio::sync::{oneshot, watch};
 
 /// The most batches in one transaction. With this many, the cost of a sync per batch is negligible.
@@ -95,8 +95,10 @@ impl Writer {
                     }
                 }
                 if !group.is_empty() {
+                    works_at(Op::Commit);
                     commit_group(&mut committer, group);
                 }
+                works_at(Op::BlobCollect);
                 deletions.into_iter().for_each(|pending| pending.run(&mut committer, &deletion));
                 count.send_modify(|answered| *answered += many);
             }

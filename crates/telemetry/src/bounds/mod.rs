@@ -52,6 +52,7 @@ macro_rules! bounds {
 // - `snapshots.prune`: the hourly job does what was rejected.
 // - `flights.abandoned`: a rejected download is cancelled, and the next request for the file starts it again.
 // - `rollups.keys`: events beyond it are counted in sum.
+// - `profiles`: two profiles at once would only measure each other.
 // - `tail.queue` holds what a listener reads within a moment. A slower one is told what it lost.
 // - `app.connections`: each backend has at most as many as the application has slots, and idle ones are closed after seconds.
 // - `app.streams`: each of them is a connection of a client, which `server.max_connections` limits.
@@ -117,6 +118,7 @@ bounds! {
     KeptEvents "events.kept" Bytes ["telemetry.keep_bytes"] "Kept events on disk; the oldest are thinned and then removed";
     Rollups "rollups" Bytes ["telemetry.keep_bytes"] "Counts of events by minute and hour on disk; the oldest are removed first";
     RollupKeys "rollups.keys" Keys [] "Kinds of events in a minute that are counted apart; the events of further ones count as `(other)`, as many as were rejected";
+    Profiles "profiles" Requests [] "Profiles of the server that are being taken; one at a time";
     TailListeners "tail.listeners" Requests ["server.max_tails"] "Listeners to live events";
     TailQueue "tail.queue" Bytes [] "Live events that wait for a listener, of the one for which most wait; it is told how many were rejected";
     LastUses "last_uses" Uses [] "Downloads whose last-used day is not yet written";

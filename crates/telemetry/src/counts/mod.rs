@@ -134,6 +134,7 @@ impl Counts {
         match figures.kind {
             Kind::Request => self.add_request(event, index),
             Kind::Job => self.jobs += 1,
+            Kind::Probe => {}
         }
     }
 
@@ -237,6 +238,17 @@ pub struct CensusTotals {
     pub seen: u64,
     /// Events that it did not see, because it panicked at one of them or before.
     pub missed: u64,
+}
+
+/// The events that sinks and censuses did not get.
+#[derive(Debug, Clone, Default)]
+pub struct LostEvents {
+    /// The figures of each sink.
+    pub sinks: Vec<SinkTotals>,
+    /// The figures of each census.
+    pub censuses: Vec<CensusTotals>,
+    /// Events that found no place in the buffers.
+    pub unbuffered: u64,
 }
 
 /// The counts of all shards. The outcomes and [`Totals::in_flight`] sum to the attempts.

@@ -15,6 +15,21 @@ pub struct UpstreamCalls {
     received_bytes: AtomicU64,
     counts: Mutex<CallCounts>,
     recent: Mutex<Recent<CallsOfMinute>>,
+    /// The longest pause that the host asked for last, in milliseconds.
+    pause_ms: AtomicU64,
+}
+
+/// Sums of the calls to one host since the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallSums {
+    /// Calls that ended with a response or without one.
+    pub calls: u64,
+    /// The time from a connection to the heads of their responses, in nanoseconds.
+    pub nanos: u64,
+    /// Calls that were answered with 429: there were too many.
+    pub limited: u64,
+    /// The last pause that the host asked for, in milliseconds; 0: it asked for none.
+    pub pause_ms: u64,
 }
 
 /// The calls to a host that ended in one minute, or in several.
@@ -99,6 +114,7 @@ impl UpstreamCalls {
             received_bytes: AtomicU64::new(0),
             counts: Mutex::default(),
             recent: Mutex::default(),
+            pause_ms: AtomicU64::new(0),
         }
     }
 
@@ -127,6 +143,19 @@ impl UpstreamCalls {
             counts.record(status, nanos);
             reason.into_iter().for_each(|reason| counts.errors[reason as usize] += 1);
         });
+    }
+
+    /// The response asked for a pause of so many milliseconds.
+    pub fn paused(&self, millis: u64) {
+        self.pause_ms.store(millis, Relaxed);
+    }
+
+    /// The sums so far. They take constant time.
+    pub fn sums(&self) -> CallSums {
+        let counts = lock(&self.counts);
+        let limited = counts.by_status.get(&429).map_or(0, |of| of.count);
+        let all = counts.durations.histogram();
+        CallSums { calls: all.count(), nanos: all.sum(), limited, pause_ms: self.pause_ms.load(Relaxed) }
     }
 
     /// The call that started at `began` got no response.
@@ -206,6 +235,9 @@ mod tests {
         assert_eq!(errors(Reason::UpstreamFailed), 2);
         assert_eq!(errors(Reason::UpstreamTimeout), 1);
         assert_eq!(counts.durations.histogram().count(), 9);
+        calls.paused(2000);
+        let sums = calls.sums();
+        assert_eq!((sums.calls, sums.limited, sums.pause_ms), (9, 1, 2000));
         // Of nine calls one had no response, and four had a status that is an error.
         let recent = calls.recent(Tick::now());
         assert_eq!((recent.durations.count(), recent.failed_share()), (8, Some(5.0 / 9.0)));

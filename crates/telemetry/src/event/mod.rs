@@ -19,6 +19,7 @@ mod texts;
 pub(crate) mod upstream_use;
 
 use crate::log::scrub::scrub_into;
+use crate::threads::register;
 use crate::{
     Because, Class, EventId, MemberRecord, Millis, More, Op, OpPlace, Outcome, PageOutcome, Reason, Tally, Text, Tick,
 };
@@ -33,6 +34,8 @@ crate::closed_list! {
         Request = "request",
         /// A background job.
         Job = "job",
+        /// A request of the server to itself, which asks whether it answers. It is in no figure of requests, and no sink gets it.
+        Probe = "probe",
     }
 }
 
@@ -220,8 +223,9 @@ impl Event {
 
     /// Runs `work` and adds its time as `op`, also to the monitor of the event loop that it blocked ([`crate::LoopMonitor`]).
     pub fn time<T>(&mut self, op: Op, work: impl FnOnce() -> T) -> T {
-        let began = Tick::now();
+        let (began, before) = (Tick::now(), register::begin(op));
         let done = work();
+        register::resume(before);
         let nanos = Tick::now().since(began);
         self.add(op, nanos);
         crate::threads::loop_monitor::ran(op, nanos);

@@ -111,3 +111,10 @@ closed! {
         Unsupported "unsupported" "This version of Daylight does not support it";
     }
 }
+
+impl Reason {
+    /// Whether an upstream is the cause: it failed, refused the request, or is not called after it failed or asked for a pause.
+    pub fn is_of_upstream(self) -> bool {
+        self.as_str().starts_with("upstream_")
+    }
+}

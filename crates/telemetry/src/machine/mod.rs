@@ -125,6 +125,13 @@ impl MachineMonitor {
         lock(&self.shared.latest).as_ref().map(|(at, _)| Tick::now().since(*at))
     }
 
+    /// The requests to the disk of the data folder that have ended, the sum of their durations in nanoseconds, and nanoseconds since the one
+    /// under way began; 0: none is under way.
+    pub fn disk_probes(&self) -> (u64, u64, u64) {
+        let (ended, under_way) = self.shared.disk.figures();
+        (ended.histogram().count(), ended.histogram().sum(), under_way)
+    }
+
     /// The durations of requests to the disk, and nanoseconds since the one under way began.
     pub(crate) fn disk(&self) -> (Durations, u64) {
         self.shared.disk.figures()

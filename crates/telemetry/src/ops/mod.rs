@@ -41,7 +41,7 @@ macro_rules! ops {
 
 ops! {
     PageLookup Line "page.lookup" "Finding a complete response in memory and checking its stamp; after a hit this includes parsing the request head";
-    PageKeep Line "page.keep" "Putting a complete response into memory";
+    PageKeep Line "page.keep" "Putting a complete response into memory; in vain if there is no room for one that is requested for the first time";
     PageCompress Inside "page.compress" "Compressing a cached response, on a thread that no client waits for";
     Route Line "route.read" "Parsing the URL";
     ReplyMake Line "reply.make" "Making headers and a body from an answer";
@@ -104,6 +104,7 @@ ops! {
     EventsRead Line "events.read" "Reading stored events, for a request that looks one up by its id";
     EventsWait Line "events.wait" "Waiting until the sinks have stored the events, for a request that looks one up by its id or asks about events";
     AskWait Line "asks.wait" "Waiting for the answer to a question about events, which a thread of its own makes";
+    ProfileWait Line "profile.wait" "Waiting for a profile of the server, which takes as long as its caller asks";
     MetricsWrite Line "metrics.write" "Waiting until `/metrics` is written, by a thread of its own";
     TokenCheck Line "token.check" "Hashing a token and comparing it";
     Check Line "store.check" "Checking rows, blobs, journal and segments against each other";

@@ -61,6 +61,21 @@ pub struct OpenRequestView {
     pub bytes_out: u64,
 }
 
+/// A request in the table, for readers that copy nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenRequestGlance<'a> {
+    /// The id of its event.
+    pub id: EventId,
+    /// When it began.
+    pub began: Tick,
+    /// Its path, cleaned as in events.
+    pub path: &'a str,
+    /// The operations that it waits for.
+    pub ops: OpsUnderWay,
+    /// Bytes of its body that were received, and bytes of the reply that were passed to the kernel.
+    pub bytes: u64,
+}
+
 /// What the table shows of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenRequestFacts<'a> {
@@ -135,6 +150,36 @@ impl OpenRequests {
         OpenRequest(entry)
     }
 
+    /// Shows each request in the table to `see`, without waiting: a part of the table that is in use is left out. Returns whether none was.
+    pub fn glance(&self, mut see: impl FnMut(OpenRequestGlance<'_>)) -> bool {
+        let mut whole = true;
+        for part in &self.parts {
+            let Ok(part) = part.try_lock() else {
+                whole = false;
+                continue;
+            };
+            for entry in part.values() {
+                see(OpenRequestGlance {
+                    id: entry.id,
+                    began: entry.began,
+                    path: &entry.path,
+                    ops: entry.ops(),
+                    bytes: entry.received.load(Relaxed).wrapping_add(entry.sent.load(Relaxed)),
+                });
+            }
+        }
+        whole
+    }
+
+    /// The `most` oldest requests, the oldest first, without waiting: a part of the table that is in use is left out.
+    pub fn oldest_without_waiting(&self, now: Tick, most: usize) -> OldestRequests {
+        let mut all: Vec<Arc<Entry>> = Vec::new();
+        for part in self.parts.iter().filter_map(|part| part.try_lock().ok()) {
+            all.extend(part.values().cloned());
+        }
+        oldest(all, now, most)
+    }
+
     /// All requests in the table at `now`, the oldest first.
     pub fn list(&self, now: Tick) -> Vec<OpenRequestView> {
         self.list_oldest(now, usize::MAX).requests
@@ -146,9 +191,7 @@ impl OpenRequests {
         for part in &self.parts {
             all.extend(lock(part).values().cloned());
         }
-        let left_out = all.len().saturating_sub(most);
-        all.sort_by_key(|entry| (entry.began, entry.id.0));
-        OldestRequests { requests: all.iter().take(most).map(|entry| entry.view(now)).collect(), left_out }
+        oldest(all, now, most)
     }
 
     /// The age in nanoseconds of the oldest request for each operation that a request waits for. `none`: it waits for no operation that is
@@ -168,6 +211,12 @@ impl OpenRequests {
         // The low bits of ids count.
         lock(&self.parts[id.0 as usize % PARTS])
     }
+}
+
+fn oldest(mut all: Vec<Arc<Entry>>, now: Tick, most: usize) -> OldestRequests {
+    let left_out = all.len().saturating_sub(most);
+    all.sort_by_key(|entry| (entry.began, entry.id.0));
+    OldestRequests { requests: all.iter().take(most).map(|entry| entry.view(now)).collect(), left_out }
 }
 
 impl Entry {
@@ -245,6 +294,9 @@ mod tests {
             bytes_out: 8,
         };
         assert_eq!(listed[37], third);
+        let mut bytes = 0;
+        assert!(table.glance(|one| bytes += one.bytes));
+        assert_eq!((bytes, table.oldest_without_waiting(Tick(200), 3).requests), (15, listed[..3].to_vec()));
         let oldest = table.list_oldest(Tick(200), 3);
         assert_eq!((&*oldest.requests, oldest.left_out), (&listed[..3], 37));
         drop(requests);

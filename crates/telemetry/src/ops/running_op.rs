@@ -1,5 +1,6 @@
 //! An operation under way. Its time is added to the event also if the task gives up in the middle of it.
 
+use crate::threads::register;
 use crate::{Event, Op, Tick, UnderWay, under_way};
 use std::future::poll_fn;
 use std::ops::{Deref, DerefMut};
@@ -25,7 +26,14 @@ impl Event {
     /// Waits for `work` and adds its time as `op`.
     pub async fn during<T>(&mut self, op: Op, work: impl Future<Output = T>) -> T {
         let _running = self.running(op);
-        work.await
+        let mut work = pin!(work);
+        poll_fn(|cx| {
+            let before = register::begin(op);
+            let polled = work.as_mut().poll(cx);
+            register::resume(before);
+            polled
+        })
+        .await
     }
 
     /// The same for a wait, which often ends at once: then nothing is added.

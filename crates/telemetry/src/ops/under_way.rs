@@ -5,6 +5,7 @@
 //! event, and a wait costs two stores.
 
 use crate::Op;
+use crate::threads::register;
 use std::cell::Cell;
 
 thread_local!(static HERE: Cell<OpsUnderWay> = const { Cell::new(OpsUnderWay(0)) });
@@ -21,14 +22,22 @@ pub struct UnderWay(Op);
 
 /// The request that this thread polls waits for `op` until the guard is dropped. Nothing happens outside of a request.
 pub fn under_way(op: Op) -> UnderWay {
-    HERE.set(HERE.get().with(op));
+    here(HERE.get().with(op));
     UnderWay(op)
+}
+
+/// Sets the operations that the request of this thread waits for.
+fn here(ops: OpsUnderWay) {
+    HERE.set(ops);
+    register::waits_for(ops.latest());
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
         // Fails on a thread that is ending.
-        let _ = HERE.try_with(|here| here.set(here.get().without(self.0)));
+        if let Ok(ops) = HERE.try_with(Cell::get) {
+            here(ops.without(self.0));
+        }
     }
 }
 
@@ -43,7 +52,7 @@ impl OpsUnderWay {
 
     /// Polls the request whose operations these are.
     pub fn during<T>(&mut self, poll: impl FnOnce() -> T) -> T {
-        HERE.set(*self);
+        here(*self);
         let polled = poll();
         *self = HERE.take();
         polled
@@ -57,6 +66,11 @@ impl OpsUnderWay {
             rest >>= Self::BITS;
             Op::ALL.get(code.checked_sub(1)?).copied()
         })
+    }
+
+    /// The code of the latest: its number and 1. 0: none.
+    fn latest(self) -> u8 {
+        self.0.to_le_bytes()[0]
     }
 
     fn with(self, op: Op) -> Self {

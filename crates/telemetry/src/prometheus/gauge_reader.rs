@@ -56,6 +56,12 @@ impl Gauges {
         all
     }
 
+    /// The names of the gauges that are switched off.
+    pub(crate) fn off(&self, now: Tick) -> Vec<&'static str> {
+        let all = lock(&self.all);
+        all.iter().filter(|gauge| gauge.is_off(now)).map(|gauge| gauge.metric.name).collect()
+    }
+
     /// The processor time of all reads, in nanoseconds.
     pub(crate) fn nanos(&self) -> u64 {
         self.nanos.load(Relaxed)

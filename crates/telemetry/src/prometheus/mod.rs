@@ -8,6 +8,7 @@ pub(crate) mod gauge;
 pub(crate) mod gauge_reader;
 mod gauges;
 mod http_server;
+mod jobs;
 mod limit;
 mod limits;
 mod loops;
@@ -89,6 +90,7 @@ fn write(recorder: &Recorder, view: &MetricsView) -> Page {
     caches::write(&mut page, &bounds, page_hits);
     pools::write(&mut page, &recorder.pools());
     loops::write(&mut page, &recorder.loop_monitors());
+    jobs::write(&mut page, &recorder.long_jobs(), recorder.probes());
     let sample = recorder.machine().sample().unwrap_or_default();
     machine::write(&mut page, &sample, recorder.machine());
     threads::write(&mut page, &sample.threads);

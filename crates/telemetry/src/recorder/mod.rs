@@ -5,13 +5,16 @@ mod collector;
 pub(crate) mod glance;
 pub(crate) mod job;
 mod packed_events;
+pub(crate) mod probes;
 pub(crate) mod recent_events;
+mod registered;
+pub(crate) mod running_jobs;
 mod shard;
 pub(crate) mod sink;
 pub(crate) mod sink_worker;
 
-use crate::counts::upstream_calls::{RecentCalls, UpstreamCalls};
-use crate::counts::{Counter, Totals};
+use crate::counts::upstream_calls::UpstreamCalls;
+use crate::counts::{Counter, LostEvents, Totals};
 use crate::lock;
 use crate::log::Log;
 use crate::machine::process_memory::ProcessMemory;
@@ -23,11 +26,13 @@ use crate::prometheus::metrics_view::{Listed, OTHER};
 use crate::prometheus::scrapes::Scrapes;
 use crate::recorder::census::{CensusRecord, Censuses};
 use crate::recorder::collector::{Collector, Signal};
+use crate::recorder::probes::Probes;
+use crate::recorder::running_jobs::{RunningJob, RunningJobs};
 use crate::recorder::shard::Shards;
 use crate::recorder::sink_worker::{Marker, SinkRecord, SinkWorker};
 use crate::{
-    Bound, BoundName, Census, ClientAddresses, Clock, Event, JobMemory, LoopMonitor, MachineMonitor, Millis, Outcome,
-    PoolName, PoolThreads, Sink, Tick,
+    Bound, BoundName, Census, ClientAddresses, Clock, Event, JobMemory, Kind, LongJob, LoopMonitor, MachineMonitor,
+    Millis, Outcome, PoolThreads, Sink, Tick,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -75,14 +80,14 @@ pub struct Recorder {
     machine: MachineMonitor,
     open_requests: Arc<OpenRequests>,
     memory: ProcessMemory,
+    running_jobs: RunningJobs,
+    long_jobs: Mutex<Vec<Arc<LongJob>>>,
+    probes: Probes,
     pools: Mutex<Vec<Arc<PoolThreads>>>,
     log: Arc<OnceLock<Log>>,
 }
 
 impl Recorder {
-    /// The most hosts of upstreams with figures of their own.
-    const UPSTREAMS_MAX: usize = 50;
-
     /// A recorder whose sinks get all events.
     pub fn start(options: RecorderOptions, sinks: Vec<Box<dyn Sink>>) -> Arc<Self> {
         Self::start_with_censuses(options, Vec::new(), sinks)
@@ -134,6 +139,9 @@ impl Recorder {
             machine: MachineMonitor::default(),
             open_requests,
             memory: if capacity > 0 { ProcessMemory::start() } else { ProcessMemory::default() },
+            running_jobs: RunningJobs::default(),
+            long_jobs: Mutex::default(),
+            probes: Probes::default(),
             pools: Mutex::default(),
             log,
         });
@@ -174,6 +182,10 @@ impl Recorder {
     /// Counts a finished event and buffers it for the sinks. Never blocks, never fails.
     pub fn release(&self, mut event: Box<Event>) {
         event.outcome.get_or_insert(Outcome::Failed);
+        if event.kind == Kind::Probe {
+            self.probes.inside(event.duration);
+            return event.spare();
+        }
         if self.shards.release(&mut event) {
             // After the collector has ended, events are dropped and counted.
             let _ = self.collector.send(Signal::Collect);
@@ -186,12 +198,14 @@ impl Recorder {
         self.attempt();
         self.count(Counter::Jobs);
         let before = self.memory.begin();
+        self.running_jobs.begin(event, before);
         event.more_mut().memory = Some(JobMemory { before, ..JobMemory::default() });
     }
 
     /// Records the duration of a job and the memory that it had, and releases it. A job without an outcome has failed.
     pub(crate) fn end_job(&self, event: &mut Event) {
         let (highest, after) = self.memory.end(event.began);
+        self.running_jobs.end(event.id);
         if let Some(memory) = &mut event.more_mut().memory {
             (memory.highest, memory.after) = (highest.max(memory.before).max(after), after);
         }
@@ -208,6 +222,21 @@ impl Recorder {
         self.shards.count(counter);
     }
 
+    /// Requests for content that have ended: not those of people who look at the server, of probes and of scrapes. It waits for no lock.
+    pub fn served(&self) -> u64 {
+        self.shards.served()
+    }
+
+    /// What the server asked itself.
+    pub fn probes(&self) -> &Probes {
+        &self.probes
+    }
+
+    /// The jobs in progress, the oldest first.
+    pub fn running_jobs(&self) -> Vec<RunningJob> {
+        self.running_jobs.list()
+    }
+
     /// The counts so far.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();
@@ -218,55 +247,23 @@ impl Recorder {
         totals
     }
 
-    /// Makes a bound visible in metrics and status pages. It replaces one of the same name and `which`.
-    pub fn register(&self, bound: Arc<Bound>) {
-        let mut bounds = lock(&self.bounds);
-        bounds.retain(|other| (other.name(), other.which()) != (bound.name(), bound.which()));
-        bounds.push(bound);
+    /// The events that sinks and censuses did not get. It is cheaper than [`Recorder::totals`].
+    pub fn lost(&self) -> LostEvents {
+        LostEvents {
+            sinks: self.sinks.iter().map(|record| record.totals()).collect(),
+            censuses: self.censuses.iter().map(|record| record.totals()).collect(),
+            unbuffered: self.shards.unbuffered(),
+        }
     }
 
-    /// Removes a bound from metrics and status pages.
-    pub fn unregister(&self, bound: &Arc<Bound>) {
-        lock(&self.bounds).retain(|other| !Arc::ptr_eq(other, bound));
-    }
-
-    /// All registered bounds, including those of the recorder itself.
-    pub fn bounds(&self) -> Vec<Arc<Bound>> {
-        self.shards.observe();
-        lock(&self.bounds).clone()
-    }
-
-    /// Makes a monitor for the event loop of that name, and makes it visible in metrics. It replaces one of the same name.
-    pub fn loop_monitor(&self, name: &str) -> Arc<LoopMonitor> {
-        let monitor = Arc::new(LoopMonitor::new(name));
-        let mut monitors = lock(&self.loop_monitors);
-        monitors.retain(|other| other.name() != name);
-        monitors.push(monitor.clone());
-        monitor
+    /// The names of the metrics that are switched off now, because reading them takes too long.
+    pub fn metrics_off(&self) -> Vec<&'static str> {
+        self.gauges.off(Tick::now())
     }
 
     /// The requests in progress that outlasted their turn.
     pub fn open_requests(&self) -> &Arc<OpenRequests> {
         &self.open_requests
-    }
-
-    /// Makes the figures of a pool of threads, and makes them visible in metrics. They replace those of a pool of the same name.
-    pub fn pool(&self, name: PoolName, threads: u64) -> Arc<PoolThreads> {
-        let pool = PoolThreads::new(name, threads);
-        let mut pools = lock(&self.pools);
-        pools.retain(|other| other.name() != name);
-        pools.push(pool.clone());
-        pool
-    }
-
-    /// All pools of threads.
-    pub fn pools(&self) -> Vec<Arc<PoolThreads>> {
-        lock(&self.pools).clone()
-    }
-
-    /// The monitors of all event loops.
-    pub fn loop_monitors(&self) -> Vec<Arc<LoopMonitor>> {
-        lock(&self.loop_monitors).clone()
     }
 
     /// Watches the machine, once [`MachineMonitor::watch`] was called.
@@ -294,50 +291,6 @@ impl Recorder {
     /// effect.
     pub fn set_format_of(&self, format_of: impl Fn(&str) -> Option<&'static str> + Send + Sync + 'static) {
         self.shards.set_format_of(Box::new(format_of));
-    }
-
-    /// The calls to a host of upstreams that the settings name, as `name:port`. If there are too many hosts, the others share
-    /// one.
-    pub fn upstream_calls(&self, host: &str) -> Arc<UpstreamCalls> {
-        let mut all = lock(&self.upstreams);
-        if let Some(calls) = all.iter().find(|calls| calls.host() == host) {
-            return calls.clone();
-        }
-        if all.len() == Self::UPSTREAMS_MAX {
-            // Removes hosts that no upstream uses any more.
-            all.retain(|calls| Arc::strong_count(calls) > 1);
-        }
-        if all.len() == Self::UPSTREAMS_MAX {
-            return self.other_upstreams.clone();
-        }
-        let calls = Arc::new(UpstreamCalls::new(host));
-        all.push(calls.clone());
-        calls
-    }
-
-    /// The calls to all hosts that are not in settings: redirects lead to them.
-    pub fn other_upstream_calls(&self) -> &Arc<UpstreamCalls> {
-        &self.other_upstreams
-    }
-
-    /// The figures of the last quarter of an hour of these hosts, in their order.
-    pub fn recent_calls<'a>(&self, hosts: impl IntoIterator<Item = &'a str>) -> Vec<RecentCalls> {
-        let (now, totals, upstreams) = (Tick::now(), self.totals(), self.upstreams());
-        let of = |host: &str| {
-            let calls = upstreams.iter().find(|calls| calls.host() == host).map(|calls| calls.recent(now));
-            let calls = calls.unwrap_or_default();
-            let quantile = |of| (calls.durations.count() > 0).then(|| calls.durations.quantile(of));
-            let wait_share = totals.counts.upstream_waits.share(host, now);
-            RecentCalls { p50: quantile(0.5), p95: quantile(0.95), failed_share: calls.failed_share(), wait_share }
-        };
-        hosts.into_iter().map(of).collect()
-    }
-
-    pub(crate) fn upstreams(&self) -> Vec<Arc<UpstreamCalls>> {
-        let mut all = lock(&self.upstreams).clone();
-        all.sort_by(|one, other| one.host().cmp(other.host()));
-        all.push(self.other_upstreams.clone());
-        all
     }
 
     pub(crate) fn listed(&self) -> MutexGuard<'_, Listed> {

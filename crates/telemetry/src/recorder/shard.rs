@@ -4,7 +4,7 @@ use crate::counts::repository_counts::FormatOf;
 use crate::counts::{Counter, Counts, Totals};
 use crate::lock;
 use crate::recorder::packed_events::PackedEvents;
-use crate::{Bound, Event};
+use crate::{Bound, Class, Event, Kind, Layer};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -26,6 +26,8 @@ pub(crate) struct Shards {
 #[repr(align(128))]
 struct Shard {
     counters: [AtomicU64; Counter::COUNT],
+    /// Requests for content that have ended. Written under the lock, and read without it.
+    served: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -48,6 +50,7 @@ impl Shards {
         let capacity = usize::try_from(bound.capacity()).unwrap_or(usize::MAX).div_ceil(count);
         let shard = |_| Shard {
             counters: [const { AtomicU64::new(0) }; Counter::COUNT],
+            served: AtomicU64::new(0),
             state: Mutex::new(State { counts: Counts::default(), events: PackedEvents::default() }),
         };
         Self {
@@ -74,7 +77,10 @@ impl Shards {
 
     /// Buffers the event for the collector, or only counts it if the buffer is full. `true`: it is time to collect.
     pub(crate) fn release(&self, event: &mut Event) -> bool {
-        let mut state = self.lock();
+        let (shard, mut state) = self.lock();
+        if is_content(event) {
+            shard.served.store(shard.served.load(Relaxed) + 1, Relaxed);
+        }
         if state.events.len() >= self.capacity {
             state.counts.add_event(event, self.format_of());
             if self.capacity > 0 {
@@ -130,11 +136,16 @@ impl Shards {
         self.bound.observe(used as u64);
     }
 
+    /// Requests for content that have ended. It waits for no lock.
+    pub(crate) fn served(&self) -> u64 {
+        self.all.iter().map(|shard| shard.served.load(Relaxed)).sum()
+    }
+
     /// Locks this thread's shard, or another one while this one is being read or emptied.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> (&Shard, MutexGuard<'_, State>) {
         let (before, from) = self.all.split_at(self.mine());
-        let free = from.iter().chain(before).find_map(|shard| shard.state.try_lock().ok());
-        free.unwrap_or_else(|| from[0].lock())
+        let free = from.iter().chain(before).find_map(|shard| Some((shard, shard.state.try_lock().ok()?)));
+        free.unwrap_or_else(|| (&from[0], from[0].lock()))
     }
 
     fn mine(&self) -> usize {
@@ -147,6 +158,14 @@ impl std::fmt::Debug for Shards {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shards").field("shards", &self.all.len()).finish_non_exhaustive()
     }
+}
+
+/// Whether the event is of a request for content, whatever became of it. Web pages, probes and scrapes do not count.
+fn is_content(event: &Event) -> bool {
+    let for_people = matches!(event.class, Some(Class::Admin | Class::Web | Class::Ask | Class::Health));
+    // Probes of liveness and scrapes have neither a class nor a layer that answers content.
+    let is_known = event.class.is_some() || !matches!(event.layer, Layer::None | Layer::Admin);
+    event.kind == Kind::Request && is_known && !for_people
 }
 
 impl Shard {

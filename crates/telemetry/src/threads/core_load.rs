@@ -41,6 +41,11 @@ pub fn leave() {
     HERE.with(CoreLoad::leave);
 }
 
+/// Requests in progress on this thread.
+pub(crate) fn in_flight() -> u32 {
+    HERE.with(|here| here.in_flight.get())
+}
+
 /// The event loop of this thread was this late.
 pub(crate) fn beat(late: u64) {
     HERE.with(|here| here.late.set(late));

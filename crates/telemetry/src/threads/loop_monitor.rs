@@ -6,7 +6,8 @@
 
 use crate::histogram::durations::Durations;
 use crate::lock;
-use crate::threads::{core_load, starvation};
+use crate::threads::loop_blocks::{Blocked, LoopBlocks};
+use crate::threads::{core_load, register, starvation};
 use crate::{Op, Tick};
 use std::cell::Cell;
 use std::sync::Mutex;
@@ -49,6 +50,7 @@ pub fn turn<T>(work: impl FnOnce() -> T) -> T {
     let began = Tick::now();
     HERE.with(|here| here.begin(began));
     let done = work();
+    register::works_at_nothing();
     HERE.with(|here| here.end(Tick::now().since(began), starvation::since_last));
     done
 }
@@ -102,15 +104,6 @@ impl Turns {
     }
 }
 
-/// A period in which a loop was blocked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Blocked {
-    /// Its length in nanoseconds.
-    pub nanos: u64,
-    /// The op that took most of it. `None`: no op did.
-    pub op: Option<Op>,
-}
-
 /// The figures of one event loop. The loop calls [`LoopMonitor::beat`] from a timer.
 #[derive(Debug)]
 pub struct LoopMonitor {
@@ -118,6 +111,8 @@ pub struct LoopMonitor {
     runs: [AtomicU64; Op::COUNT],
     /// Nanoseconds in which the loop was ready to run and had no processor.
     starved: AtomicU64,
+    beats: AtomicU64,
+    blocks: LoopBlocks,
     state: Mutex<State>,
 }
 
@@ -139,7 +134,8 @@ impl LoopMonitor {
     pub(crate) fn new(name: &str) -> Self {
         let state = State { since: Tick::now(), ..State::default() };
         let runs = [const { AtomicU64::new(0) }; Op::COUNT];
-        Self { name: name.to_owned(), runs, starved: AtomicU64::new(0), state: Mutex::new(state) }
+        let (starved, beats, blocks) = (AtomicU64::new(0), AtomicU64::new(0), LoopBlocks::default());
+        Self { name: name.to_owned(), runs, starved, beats, blocks, state: Mutex::new(state) }
     }
 
     /// The name of the loop.
@@ -167,6 +163,8 @@ impl LoopMonitor {
         }
         let (longest, starved) = (here.longest.take(), here.starved.take());
         self.starved.fetch_add(starved, Relaxed);
+        self.blocks.see(longest, late.saturating_sub(starved), core_load::in_flight());
+        self.beats.fetch_add(1, Relaxed);
         let now = Tick::now();
         let mut state = lock(&self.state);
         state.lateness.record(late);
@@ -199,9 +197,14 @@ impl LoopMonitor {
         self.starved.load(Relaxed)
     }
 
-    /// How often the timer of the loop has fired.
+    /// How often the timer of the loop has fired. It waits for no lock.
     pub fn beats(&self) -> u64 {
-        lock(&self.state).lateness.histogram().count()
+        self.beats.load(Relaxed)
+    }
+
+    /// How long the loop was blocked since the start. It waits for no lock.
+    pub fn blocks(&self) -> &LoopBlocks {
+        &self.blocks
     }
 
     /// The lateness of the timer.

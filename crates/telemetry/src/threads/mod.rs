@@ -2,6 +2,9 @@
 
 pub(crate) mod background;
 pub(crate) mod core_load;
+pub(crate) mod long_job;
+pub(crate) mod loop_blocks;
 pub(crate) mod loop_monitor;
 pub(crate) mod pool_threads;
+pub(crate) mod register;
 pub(crate) mod starvation;

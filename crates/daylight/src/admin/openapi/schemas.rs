@@ -14,6 +14,7 @@ use crate::admin::repositories::{ChangedRepository, List};
 use crate::admin::requests::OpenRequests;
 use crate::admin::tokens::{MadeToken, TokenBody, Tokens};
 use crate::admin::upstreams::Upstreams;
+use crate::findings::mutes::NewMute;
 use crate::reply::Problem;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
 use repository::{Collisions, Exception, Format, IndexCheck, ListedChanges};
@@ -58,6 +59,7 @@ const ANSWERS: &[fn(&mut SchemaGenerator)] = &[
     add::<web::Package>,
     add::<web::Packages>,
     add::<web::Readme>,
+    add::<web::RelatedFinding>,
     add::<web::Search>,
     add::<web::Version>,
 ];
@@ -68,6 +70,7 @@ const BODIES: &[fn(&mut SchemaGenerator)] = &[
     add::<ClockRepair>,
     add::<NamesRequest>,
     add::<NewException>,
+    add::<NewMute>,
     add::<PurgeApp>,
     add::<PurgeRequest>,
     add::<RepositoryDefinition>,

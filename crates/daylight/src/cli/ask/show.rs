@@ -1,8 +1,8 @@
 //! Prints an answer for people: a table, and what must be known to read it.
 
-use super::super::cells::{Unit, milliseconds};
 use super::super::table::{self, Head};
 use super::answer::{Answer, Compared, Row};
+use crate::lookup::cells::{Unit, milliseconds};
 use std::io::{self, Write};
 
 /// The columns of a comparison.

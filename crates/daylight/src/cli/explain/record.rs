@@ -31,6 +31,7 @@ pub(super) struct Record {
     app: App,
     pub(super) members: Vec<Member>,
     pub(super) ops: BTreeMap<String, Cost>,
+    findings: Vec<Related>,
     /// The other keys: the times of groups of operations, for example.
     #[serde(flatten)]
     pub(super) others: BTreeMap<String, Value>,
@@ -48,6 +49,14 @@ pub(super) struct Member {
     pub(super) ms: f64,
     pub(super) flight: String,
     pub(super) ops: BTreeMap<String, Cost>,
+}
+
+/// An open finding about the repository.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Related {
+    id: String,
+    sentence: String,
 }
 
 /// The calls to upstreams, as far as they are shown.
@@ -82,7 +91,8 @@ pub(super) struct Cost {
 impl Record {
     /// Prints the request, the result and the members.
     pub(super) fn show(&self, context: &mut Context<'_>) -> std::io::Result<()> {
-        for (name, text) in self.lines() {
+        let found = self.findings.iter().map(|one| ("finding", format!("{} ({})", one.sentence, one.id)));
+        for (name, text) in self.lines().into_iter().chain(found) {
             writeln!(context.out, "{name:8} {}", failure::plain(&text).replace('\n', " "))?;
         }
         if !self.members.is_empty() {

@@ -111,4 +111,7 @@ pub trait SettingReads {
 
     /// A setting; `None`: it has its default.
     fn setting(&mut self, key: &str) -> Result<Option<Value>>;
+
+    /// Settings whose keys begin with `prefix`, ordered by key, at most `limit`.
+    fn settings_beginning(&mut self, prefix: &str, limit: usize) -> Result<Vec<(String, Value)>>;
 }

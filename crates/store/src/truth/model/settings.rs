@@ -33,4 +33,9 @@ impl SettingReads for Model {
     fn setting(&mut self, key: &str) -> Result<Option<serde_json::Value>> {
         Ok(self.settings.get(key).cloned())
     }
+
+    fn settings_beginning(&mut self, prefix: &str, limit: usize) -> Result<Vec<(String, serde_json::Value)>> {
+        let found = self.settings.iter().filter(|(key, _)| key.starts_with(prefix)).take(limit);
+        Ok(found.map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
 }

@@ -27,6 +27,14 @@ impl SettingReads for Sqlite {
     fn setting(&mut self, key: &str) -> Result<Option<serde_json::Value>> {
         Ok(self.bodies("SELECT body FROM setting WHERE key = ?", [key])?.pop())
     }
+
+    fn settings_beginning(&mut self, prefix: &str, limit: usize) -> Result<Vec<(String, serde_json::Value)>> {
+        let sql =
+            "SELECT key, body FROM setting WHERE key >= ?1 AND substr(key, 1, length(?1)) = ?1 ORDER BY key LIMIT ?2";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = self.rows(sql, (prefix, limit), |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        rows.into_iter().map(|(key, body)| Ok((key, parse(&body)?))).collect()
+    }
 }
 
 impl Sqlite {

@@ -39,6 +39,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     rows::a_row_without_an_author_or_with_nul_in_a_name_is_not_written(make());
     rows::rows_of_earlier_programs_are_replayed(make(), make());
     crate::tests::facts::a_setting_of_null_is_back_to_its_default(make());
+    crate::tests::facts::settings_are_listed_by_the_beginning_of_their_keys(make());
     blobs_are_known_for_ever(make());
     crate::tests::holding::a_catalog_always_knows_how_much_each_repository_holds(make(), make());
     crate::tests::blob_uses::a_blob_is_used_until_each_entry_that_named_it_ends(make());

@@ -1,0 +1,20 @@
+//! What findings are told about the disk: how much is free, and how much was.
+
+use crate::app::App;
+use insight::{DiskFact, ProgramFacts, ReadOnlyFact};
+use store::ReadOnly;
+use telemetry::{Tick, lock};
+
+/// Adds the disk, and why nothing is written.
+pub(super) fn add(app: &App, facts: &mut ProgramFacts) {
+    let (free_bytes, floor_bytes) = (app.store.free_bytes(), app.store.floor_bytes());
+    // 0: it was not measured yet, or it is full, and then nothing is written.
+    if free_bytes > 0 {
+        let [within_hour, within_days] = lock(&app.gathered.free).record(Tick::now(), free_bytes);
+        facts.disk = Some(DiskFact { free_bytes, floor_bytes, within_hour, within_days });
+    }
+    facts.read_only = app
+        .store
+        .read_only()
+        .map(|why| ReadOnlyFact { why: why.to_string(), is_for_space: matches!(why, ReadOnly::Full | ReadOnly::Low) });
+}

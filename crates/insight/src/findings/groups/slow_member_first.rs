@@ -1,0 +1,180 @@
+//! A member answers slowly that it lacks files, and is before a member that has them, so requests wait for it.
+
+use super::advice;
+use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::wording;
+use crate::signals::facts::RepositoryFact;
+use crate::signals::members::MemberSeen;
+use crate::signals::seen::Seen;
+use serde_json::json;
+use telemetry::BoundName;
+
+/// The fewest files that waited for it in five minutes.
+const FILES_MIN: u64 = 5;
+/// The least mean wait of an hour, in nanoseconds: a member that is a little slower than the others is none.
+const MEAN_MIN: u64 = 50_000_000;
+
+pub(super) const CHECK: Check = Check {
+    key: "slow-member-first",
+    kind: FindingKind::Cause,
+    about: "Files of a group wait for a member that lacks them, because it is before the member that has them",
+    when: "in five minutes 5 files or more waited for it, together 5 s or more",
+    unless: "they waited less than 50 ms each in the last hour, or less than 1 % of the time of all requests",
+    after: Check::AFTER,
+    keeps: Check::KEEPS,
+    look,
+};
+
+fn look(seen: &Seen) -> Verdict {
+    let all = seen.recent.members.all();
+    Verdict::Looked(all.filter_map(|(group, name, member)| problem(seen, group, name, member)).collect())
+}
+
+fn problem(seen: &Seen, group: &str, name: &str, member: &MemberSeen) -> Option<Problem> {
+    let lost = advice::seconds(member.order_nanos) * once(seen, member);
+    // The sums of the hour may be a minute old.
+    let hour = seen.hour.members.of(group, name).filter(|hour| hour.held_up >= member.held_up).unwrap_or(member);
+    let mean = hour.order_nanos.checked_div(hour.held_up)?;
+    let is_slow = member.held_up >= FILES_MIN && mean >= MEAN_MIN && advice::is_worth_telling(seen, lost);
+    // `member-never-decides` has a better advice then.
+    if !is_slow || advice::never_decides(seen, group, name) {
+        return None;
+    }
+    let [of, fact] = advice::asked_by_file(seen, group, name)?;
+    let (change, why) = advise(seen, of, fact);
+    let sentence = format!(
+        "requests through `{group}` waited {} in {} for `{name}`, which lacks what they want and is asked before the member \
+         that has it: {} files, up to {} each. {why}",
+        wording::seconds(lost),
+        wording::length(&seen.recent),
+        member.held_up,
+        wording::seconds(advice::seconds(member.worst_order.nanos)),
+    );
+    Some(Problem {
+        subject: format!("member:{group}/{name}"),
+        lost: Lost::of([(group, lost)]),
+        confidence: 0.95,
+        sentence,
+        changes: change.into_iter().collect(),
+        evidence: json!({
+            "where": [["repository", "=", group], ["slowest_member", "=", name], ["answered_by", "!=", ""], ["answered_by", "!=", name]],
+            "by": ["answered_by"],
+            "measures": ["count", "sum(slowest_member_ms)", "max(slowest_member_ms)"],
+        }),
+        event: member.worst_order.event,
+        guards: vec![
+            Guard::passed("files that waited for it", member.held_up),
+            Guard::passed("mean wait of the last hour in ms", mean / 1_000_000),
+            Guard::passed("share of the time of all requests", advice::share(seen, lost)),
+        ],
+    })
+}
+
+/// The share of its calls that would be made if no facts were forgotten. `group-facts-too-small` tells the others.
+fn once(seen: &Seen, member: &MemberSeen) -> f64 {
+    let facts = seen.recent.bounds.of(BoundName::Facts, "");
+    if !facts.is_some_and(super::group_facts_too_small::is_full) {
+        return 1.0;
+    }
+    1.0 - super::group_facts_too_small::repeated(member)
+}
+
+/// The change that ends the wait, and why it is safe or not.
+fn advise(seen: &Seen, group: &RepositoryFact, member: &RepositoryFact) -> (Option<Change>, String) {
+    let [recent, day] = [&seen.recent, &seen.day].map(|window| window.members.of(&group.name, &member.name));
+    // The sums of the day may be a minute old.
+    let day = day.into_iter().chain(recent).max_by_key(|seen| seen.asked);
+    let (asked, hits) = day.map_or((0, 0), |day| (day.asked, day.hits));
+    let last = advice::asked_last(seen, group, &member.name);
+    let names = day.and_then(|day| day.prefixes.with_hits());
+    let names = names.filter(|names| !names.is_empty() && names.len() <= advice::WORDS_MAX && member.only.is_empty());
+    if let Some(names) = names {
+        let patterns: Vec<String> = names.iter().map(|name| format!("{name}*")).collect();
+        let change = advice::policy(&member.name, "only", patterns.iter().map(String::as_str));
+        let all = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let why = format!(
+            "`{0}` has had files below {all} alone since this server began to count, at most a day ago. If it is asked for these alone, \
+             nothing else waits for it, and no other member can take over their names; other names of it are hidden then: add \
+             `--preview` to see which answers change",
+            member.name
+        );
+        return (Some(change), why);
+    }
+    let had = if hits == 0 {
+        format!("`{}` had none of the {asked} files that it was asked for in the last day", member.name)
+    } else {
+        format!("`{}` had {hits} of the {asked} files that it was asked for in the last day", member.name)
+    };
+    let then = if last.is_some() {
+        "Asked last, it delays none of these; a name that two members have then comes from the other one, so add `--preview` first to \
+         see which answers change"
+    } else {
+        "It is a member of a member: change the order there"
+    };
+    (last, format!("{had}. {then}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::staged::{found, slow, staged, with};
+    use super::*;
+    use crate::signals::members::GroupSeen;
+    use crate::signals::prefixes::PrefixSeen;
+
+    /// So many files that waited so many milliseconds each.
+    fn waits(files: u64, ms: u64) -> impl FnOnce(&mut GroupSeen) {
+        move |group| {
+            let slow = slow(group);
+            (slow.asked, slow.not_found, slow.held_up) = (files, files, files);
+            slow.order_nanos = files * ms * 1_000_000;
+            slow.worst_order.nanos = ms * 1_000_000;
+        }
+    }
+
+    #[test]
+    fn it_names_the_member_its_cost_and_the_order() {
+        let found = found(look(&with(staged(), waits(42, 2000), 100.0)));
+        let [problem] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(
+            (&*problem.subject, problem.lost.recent_s, problem.lost.hourly_s),
+            ("member:company/slow", 84.0, 1008.0)
+        );
+        let command = problem.changes[0].command.as_deref();
+        assert_eq!(command, Some("daylight repo set company --member ours --member central --member slow"));
+        assert!(problem.sentence.starts_with("requests through `company` waited 84 s in five minutes for `slow`"));
+        assert!(
+            problem.sentence.contains("42 files, up to 2.0 s each. `slow` had none of the 42 files"),
+            "{}",
+            problem.sentence
+        );
+    }
+
+    #[test]
+    fn a_member_that_has_names_of_its_own_gets_a_rule_that_no_other_member_can_take_over() {
+        let seen = with(
+            staged(),
+            |group| {
+                waits(42, 2000)(group);
+                let slow = slow(group);
+                slow.hits = 3;
+                slow.prefixes.list.push(("com.partner".into(), PrefixSeen { hits: 3, ..PrefixSeen::default() }));
+            },
+            100.0,
+        );
+        let found = found(look(&seen));
+        assert_eq!(found[0].changes[0].command.as_deref(), Some("daylight repo set slow --only 'com.partner*'"));
+        assert!(found[0].sentence.contains("below `com.partner` alone"), "{}", found[0].sentence);
+    }
+
+    #[test]
+    fn each_guard_alone_silences_it() {
+        let quiet = |change, all_s| found(look(&with(staged(), change, all_s))).is_empty();
+        assert!(!quiet(waits(5, 1000), 100.0), "just enough");
+        assert!(quiet(waits(4, 2000), 100.0), "too few files");
+        assert!(quiet(waits(5, 999), 100.0), "too few seconds");
+        assert!(quiet(waits(200, 49), 100.0), "not slow");
+        assert!(!quiet(waits(200, 50), 100.0));
+        assert!(quiet(waits(5, 1000), 501.0), "a small part of all");
+        assert!(quiet(waits(1000, 1000), 2000.0), "it never has anything");
+    }
+}

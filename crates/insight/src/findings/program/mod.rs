@@ -1,0 +1,28 @@
+//! Checks of what the program tells: certificates, the disk, names, indexes, hooks, settings.
+
+mod certificate_ends;
+mod contradictory_settings;
+mod disk_fills;
+mod lost_webhooks;
+mod name_collisions;
+mod read_only;
+mod removals_held_back;
+mod stale_index;
+#[cfg(test)]
+mod told;
+mod versions_held_back;
+
+use super::check::Check;
+
+/// All of them.
+pub(super) const ALL: &[&Check] = &[
+    &certificate_ends::CHECK,
+    &contradictory_settings::CHECK,
+    &disk_fills::CHECK,
+    &lost_webhooks::CHECK,
+    &name_collisions::CHECK,
+    &read_only::CHECK,
+    &removals_held_back::CHECK,
+    &stale_index::CHECK,
+    &versions_held_back::CHECK,
+];

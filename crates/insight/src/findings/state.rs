@@ -1,0 +1,207 @@
+//! The states of findings: pending, open, closed. A finding is seen at each look, or it is not.
+
+use super::check::Lost;
+use super::found::Found;
+use super::history::{History, Past};
+use super::{Finding, FindingState};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use telemetry::{Millis, Tick};
+
+/// The most findings at a time. The cheapest ones have no place.
+pub(super) const FINDINGS_MAX: usize = 500;
+/// Looks without it after which a pending finding goes.
+const MISSED_MAX: u32 = 2;
+/// Above so many lost seconds in five minutes a finding opens at once.
+const AT_ONCE_S: f64 = 60.0;
+/// A longer time between two looks, by the time of day, is a correction of the clock and counts as none.
+const LEAP_MS: i64 = 24 * 60 * 60 * 1000;
+/// A finding opens only while clients go on losing time: the loss grew so short ago. A fault that is over stays in the sums of five
+/// minutes, and would open just before it leaves them.
+const GOES_ON: Duration = Duration::from_secs(60);
+/// The time of the question that shows a finding: from five minutes before it was seen first, at most an hour.
+const SHOWN_MS: i64 = 5 * 60 * 1000;
+const SHOWN_MAX_MS: i64 = 60 * 60 * 1000;
+
+/// A finding that is pending or open.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// Its content at the last look at which it was seen. Its state is pending or open, and it is since the moment at which it was seen first.
+    pub(super) finding: Finding,
+    /// What clients lost when it was seen last.
+    pub(super) lost: Lost,
+    /// Its content at the look at which it cost most.
+    pub(super) worst: Finding,
+    /// When it opened.
+    pub(super) opened: Option<Millis>,
+    /// How long it must not be seen until it closes, in milliseconds.
+    keeps: i64,
+    /// How long it has been seen, in milliseconds.
+    waited: i64,
+    /// How long it was not seen, in milliseconds.
+    quiet: i64,
+    /// Looks at which it was not seen, since the last one at which it was.
+    missed: u32,
+    /// When its loss grew last.
+    #[serde(skip)]
+    grew: Option<Tick>,
+}
+
+impl Entry {
+    /// Whether it was seen at the last look.
+    pub(super) fn is_seen(&self) -> bool {
+        self.missed == 0
+    }
+}
+
+/// The findings that are pending or open, and the past ones.
+#[derive(Debug, Default)]
+pub(super) struct States {
+    pub(super) entries: BTreeMap<String, Entry>,
+    pub(super) history: History,
+    /// The time of day of the last look.
+    last: Option<Millis>,
+}
+
+impl States {
+    /// The states of an earlier process.
+    pub(super) fn kept(entries: Vec<Entry>, history: History) -> Self {
+        let entries = entries.into_iter().take(FINDINGS_MAX);
+        let entries = entries.map(|entry| (entry.finding.id.clone(), Entry { missed: 1, ..entry })).collect();
+        Self { entries, history, last: None }
+    }
+
+    /// Takes what a look found. Returns whether a finding came, opened, closed or went.
+    pub(super) fn look(&mut self, mut found: Vec<Found>, now: Millis, tick: Tick) -> bool {
+        let passed = self.passed(now);
+        found.sort_by(|one, other| cost(&other.problem.lost).total_cmp(&cost(&one.problem.lost)));
+        found.truncate(FINDINGS_MAX);
+        let mut changed = false;
+        let mut seen = BTreeSet::new();
+        for found in found {
+            if seen.insert(found.id.clone())
+                && (self.entries.len() < FINDINGS_MAX || self.entries.contains_key(&found.id))
+            {
+                changed |= self.see(found, now, tick, passed);
+            }
+        }
+        let missing: Vec<String> = self.entries.keys().filter(|id| !seen.contains(*id)).cloned().collect();
+        for id in missing {
+            changed |= self.miss(&id, now, passed);
+        }
+        changed
+    }
+
+    /// The milliseconds since the last look by the time of day. The clock may have been corrected; then all moments move with it.
+    fn passed(&mut self, now: Millis) -> i64 {
+        let Some(last) = self.last.replace(now) else { return 0 };
+        let passed = now.0.saturating_sub(last.0);
+        if (0..=LEAP_MS).contains(&passed) {
+            return passed;
+        }
+        for entry in self.entries.values_mut() {
+            let moments = [Some(&mut entry.finding.since), Some(&mut entry.worst.since), entry.opened.as_mut()];
+            moments.into_iter().flatten().for_each(|moment| moment.0 = moment.0.saturating_add(passed));
+        }
+        0
+    }
+
+    fn see(&mut self, found: Found, now: Millis, tick: Tick, passed: i64) -> bool {
+        let (after, keeps) = (millis(found.after), millis(found.keeps));
+        let lost = found.problem.lost.clone();
+        let (fresh, entry) = match self.entries.get_mut(&found.id) {
+            Some(entry) => {
+                entry.waited = entry.waited.saturating_add(passed);
+                if lost.recent_s > entry.lost.recent_s {
+                    entry.grew = Some(tick);
+                }
+                (false, entry)
+            }
+            None => {
+                let finding = finding(&found, FindingState::Pending, now, now);
+                let entry = Entry {
+                    worst: finding.clone(),
+                    finding,
+                    lost: Lost::default(),
+                    opened: None,
+                    keeps,
+                    waited: 0,
+                    quiet: 0,
+                    missed: 0,
+                    grew: Some(tick),
+                };
+                (true, self.entries.entry(found.id.clone()).or_insert(entry))
+            }
+        };
+        let costs = lost.recent_s > 0.0;
+        let goes_on =
+            !costs || entry.grew.is_none_or(|grew| tick.since(grew) <= millis(GOES_ON).cast_unsigned() * 1_000_000);
+        let opens = entry.opened.is_none() && ((entry.waited >= after && goes_on) || lost.recent_s > AT_ONCE_S);
+        if opens {
+            entry.opened = Some(now);
+        }
+        let state = if entry.opened.is_some() { FindingState::Open } else { FindingState::Pending };
+        entry.finding = finding(&found, state, entry.finding.since, now);
+        if opens || entry.finding.lost_s_per_hour >= entry.worst.lost_s_per_hour {
+            entry.worst = entry.finding.clone();
+        }
+        (entry.lost, entry.keeps, entry.quiet, entry.missed) = (lost, keeps, 0, 0);
+        fresh || opens
+    }
+
+    fn miss(&mut self, id: &str, now: Millis, passed: i64) -> bool {
+        let Some(entry) = self.entries.get_mut(id) else { return false };
+        entry.missed = entry.missed.saturating_add(1);
+        entry.quiet = entry.quiet.saturating_add(passed);
+        let gone = match entry.opened {
+            Some(_) => entry.quiet >= entry.keeps,
+            None => entry.missed >= MISSED_MAX,
+        };
+        if gone && let Some(entry) = self.entries.remove(id) {
+            self.history.push(Past { finding: entry.worst, opened: entry.opened, ended: now });
+        }
+        gone
+    }
+}
+
+/// What decides who has a place.
+fn cost(lost: &Lost) -> f64 {
+    lost.hourly_s.max(lost.recent_s)
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn finding(found: &Found, state: FindingState, since: Millis, now: Millis) -> Finding {
+    let problem = found.problem.clone();
+    let mut evidence = problem.evidence;
+    if let Value::Object(question) = &mut evidence {
+        let from = (since.0 - SHOWN_MS).max(now.0 - SHOWN_MAX_MS).min(now.0 - SHOWN_MS).max(0);
+        question.insert("from".to_owned(), json!(Millis(from).to_string()));
+        // An event of this very moment belongs to it.
+        question.insert("to".to_owned(), json!(now.plus(Duration::from_millis(1)).to_string()));
+    }
+    Finding {
+        id: found.id.clone(),
+        key: found.key.clone(),
+        subject: problem.subject,
+        kind: found.kind,
+        state,
+        since,
+        lost_s_per_hour: problem.lost.hourly_s,
+        confidence: problem.confidence,
+        sentence: problem.sentence,
+        changes: problem.changes,
+        evidence,
+        event: problem.event,
+        guards: problem.guards,
+        folds: Vec::new(),
+        mute: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! Tests of the states.
+
+use super::super::check::{FindingKind, Lost, Problem};
+use super::*;
+
+const MINUTE: i64 = 60_000;
+
+/// Looks by hand.
+struct Looks {
+    states: States,
+    now: i64,
+    tick: u64,
+}
+
+impl Looks {
+    fn new() -> Self {
+        Self { states: States::default(), now: 1_793_534_400_000, tick: 1 }
+    }
+
+    /// A look so much later by the time of day, and ten seconds later by the monotonic clock.
+    fn look(&mut self, passed: i64, lost: &[(&str, f64)]) -> Vec<(String, FindingState)> {
+        self.look_after(passed, 10, lost)
+    }
+
+    fn look_after(&mut self, passed: i64, seconds: u64, lost: &[(&str, f64)]) -> Vec<(String, FindingState)> {
+        self.now += passed;
+        self.tick += seconds * 1_000_000_000;
+        let found = lost.iter().map(|(subject, seconds)| found(subject, Lost::recent(*seconds))).collect();
+        self.states.look(found, Millis(self.now), Tick(self.tick));
+        self.states.entries.values().map(|entry| (entry.finding.subject.clone(), entry.finding.state)).collect()
+    }
+}
+
+fn found(subject: &str, lost: Lost) -> Found {
+    Found {
+        id: format!("key@{subject}"),
+        key: "key".to_owned(),
+        kind: FindingKind::Cause,
+        after: Duration::from_secs(300),
+        keeps: Duration::from_secs(1800),
+        problem: Problem {
+            subject: subject.to_owned(),
+            lost,
+            evidence: json!({ "measures": ["count"] }),
+            ..Problem::default()
+        },
+    }
+}
+
+fn pending(subject: &str) -> Vec<(String, FindingState)> {
+    vec![(subject.to_owned(), FindingState::Pending)]
+}
+
+fn open(subject: &str) -> Vec<(String, FindingState)> {
+    vec![(subject.to_owned(), FindingState::Open)]
+}
+
+#[test]
+fn a_finding_opens_after_its_time_and_closes_after_its_quiet() {
+    let mut looks = Looks::new();
+    assert_eq!(looks.look(0, &[("a", 10.0)]), pending("a"));
+    let began = looks.now;
+    assert_eq!(looks.look(5 * MINUTE - 1, &[("a", 11.0)]), pending("a"));
+    assert_eq!(looks.look(1, &[("a", 12.0)]), open("a"));
+    assert_eq!(looks.states.entries["key@a"].finding.since.0, began, "it is open since it was seen first");
+    assert_eq!(looks.look(30 * MINUTE - 1, &[]), open("a"));
+    assert_eq!(looks.look(0, &[("a", 5.0)]), open("a"), "it came back");
+    assert_eq!(looks.look(30 * MINUTE - 1, &[]), open("a"));
+    assert_eq!(looks.look(1, &[]), []);
+    let closed: Vec<_> = looks.states.history.closed().collect();
+    assert_eq!((closed.len(), closed[0].state, closed[0].since.0), (1, FindingState::Closed, looks.now));
+    assert_eq!(closed[0].lost_s_per_hour, 12.0 * 12.0, "the past tells what it cost when it cost most");
+    assert_eq!(looks.look(0, &[("a", 10.0)]), pending("a"), "the next time it begins as pending");
+}
+
+#[test]
+fn above_sixty_lost_seconds_it_opens_at_once() {
+    let mut looks = Looks::new();
+    assert_eq!(looks.look(0, &[("a", 60.0)]), pending("a"));
+    assert_eq!(looks.look(0, &[("a", 60.1)]), open("a"));
+    let mut looks = Looks::new();
+    assert_eq!(looks.look(0, &[("a", 61.0)]), open("a"));
+}
+
+#[test]
+fn a_pending_one_goes_after_two_looks_without_it() {
+    let mut looks = Looks::new();
+    looks.look(0, &[("a", 10.0)]);
+    assert_eq!(looks.look(10_000, &[]), pending("a"));
+    assert_eq!(looks.look(10_000, &[("a", 10.0)]), pending("a"));
+    assert_eq!(looks.look(10_000, &[]), pending("a"));
+    assert_eq!(looks.look(10_000, &[]), []);
+    let (from, to) = (Millis(looks.now - 40_000), Millis(looks.now + 1));
+    let past: Vec<_> = looks.states.history.within(from, to).collect();
+    assert_eq!((past.len(), past[0].state, looks.states.history.closed().count()), (1, FindingState::Pending, 0));
+}
+
+#[test]
+fn a_fault_that_is_over_does_not_open_while_it_is_in_the_sums_of_five_minutes() {
+    let mut looks = Looks::new();
+    for second in (0..320).step_by(10) {
+        let lost = if second < 30 { 20.0 + f64::from(second) } else { 40.0 };
+        assert_eq!(looks.look(10_000, &[("a", lost)]), pending("a"), "after {second} s");
+    }
+    // It goes on: the loss grows again.
+    assert_eq!(looks.look(10_000, &[("a", 45.0)]), open("a"));
+}
+
+#[test]
+fn a_finding_without_lost_seconds_opens_by_its_time_alone() {
+    let mut looks = Looks::new();
+    for _ in 0..30 {
+        assert_eq!(looks.look(10_000, &[("a", 0.0)]), pending("a"));
+    }
+    assert_eq!(looks.look(10_000, &[("a", 0.0)]), open("a"));
+}
+
+#[test]
+fn a_clock_that_jumps_neither_opens_nor_closes_anything() {
+    let mut looks = Looks::new();
+    looks.look(0, &[("a", 10.0)]);
+    looks.look(MINUTE, &[("a", 11.0)]);
+    let age = |looks: &Looks| looks.now - looks.states.entries["key@a"].finding.since.0;
+    assert_eq!(age(&looks), MINUTE);
+    assert_eq!(looks.look(-3 * 60 * MINUTE, &[("a", 12.0)]), pending("a"));
+    assert_eq!(age(&looks), MINUTE, "its moments move with the clock");
+    assert_eq!(looks.look(50 * 365 * 24 * 60 * MINUTE, &[("a", 13.0)]), pending("a"));
+    assert_eq!(age(&looks), MINUTE);
+    assert_eq!(looks.look(4 * MINUTE, &[("a", 14.0)]), open("a"));
+    for jump in [-1000, i64::MIN / 4, 365 * 24 * 60 * MINUTE] {
+        assert_eq!(looks.look(jump, &[]), open("a"));
+    }
+    assert_eq!(looks.look(30 * MINUTE, &[]), []);
+}
+
+#[test]
+fn a_finding_seen_twice_in_a_look_counts_once_and_there_is_a_most() {
+    let mut looks = Looks::new();
+    assert_eq!(looks.look(0, &[("a", 10.0), ("a", 10.0)]), pending("a"));
+    let subjects: Vec<String> = (0..2 * FINDINGS_MAX).map(|number| format!("s{number}")).collect();
+    let lost: Vec<(&str, f64)> =
+        subjects.iter().zip(1..).map(|(subject, n)| (&**subject, f64::from(n) / 100.0)).collect();
+    let mut looks = Looks::new();
+    assert_eq!(looks.look(0, &lost).len(), FINDINGS_MAX);
+    assert!(looks.states.entries.contains_key("key@s999") && !looks.states.entries.contains_key("key@s0"));
+}
+
+#[test]
+fn the_question_of_a_finding_begins_before_it_was_seen_first() {
+    let mut looks = Looks::new();
+    let from = |looks: &Looks| {
+        let evidence = &looks.states.entries["key@a"].finding.evidence;
+        let moment = evidence["from"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+        looks.now - moment.as_millisecond()
+    };
+    looks.look(0, &[("a", 70.0)]);
+    assert_eq!(from(&looks), 5 * MINUTE);
+    looks.look(6 * MINUTE, &[("a", 70.0)]);
+    assert_eq!(from(&looks), 11 * MINUTE);
+    looks.look(6 * 60 * MINUTE, &[("a", 70.0)]);
+    assert_eq!(from(&looks), 60 * MINUTE);
+}
+
+#[test]
+fn states_of_an_earlier_process_go_on() {
+    let mut looks = Looks::new();
+    looks.look(0, &[("open", 61.0), ("pending", 1.0)]);
+    looks.look(4 * MINUTE, &[("open", 61.0), ("pending", 1.0)]);
+    let text = serde_json::to_string(&looks.states.entries.values().collect::<Vec<_>>()).unwrap();
+    let kept = || -> Looks {
+        let states = States::kept(serde_json::from_str(&text).unwrap(), History::default());
+        // The server was off for a week, which is no time of quiet.
+        Looks { states, now: looks.now + 7 * 24 * 60 * MINUTE, tick: 1 }
+    };
+    let mut again = kept();
+    let both = |of_pending| vec![("open".to_owned(), FindingState::Open), ("pending".to_owned(), of_pending)];
+    assert_eq!(again.look(0, &[("open", 1.0), ("pending", 1.0)]), both(FindingState::Pending));
+    assert_eq!(again.look(MINUTE, &[("open", 1.0), ("pending", 1.0)]), both(FindingState::Open));
+    let mut quiet = kept();
+    assert_eq!(quiet.look(0, &[]), open("open"), "a pending one that is not seen goes");
+    assert_eq!(quiet.look(30 * MINUTE - 1, &[]), open("open"));
+    assert_eq!(quiet.look(1, &[]), []);
+}

@@ -1,0 +1,139 @@
+//! A limit of requests, connections or waiting requests is reached, and clients are refused.
+
+use super::cost;
+use super::pool_size::ample;
+use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::wording::{count, length, percent};
+use crate::signals::bounds::BoundSeen;
+use crate::signals::seen::Seen;
+use serde_json::json;
+use telemetry::{BoundName, Class};
+
+/// Refusals in five minutes, at least.
+const REFUSED: u64 = 20;
+/// Refusals among all requests, at least.
+const SHARE: f64 = 0.01;
+/// What a refusal costs a client at least, in seconds: it asks again after `Retry-After`.
+const EACH_S: f64 = 1.0;
+
+pub(super) const CHECK: Check = Check {
+    key: "class-too-narrow",
+    kind: FindingKind::Cause,
+    about: "A limit of requests, connections or waiting requests is reached, and clients are refused.",
+    when: "in five minutes it refused at least 20 and 1 % of all requests",
+    unless: "the refusals end before the five minutes of a pending finding have passed",
+    after: Check::AFTER,
+    keeps: Check::KEEPS,
+    look,
+};
+
+/// The limits besides those of cost classes: the reason of a refusal, and how many times the limit the setting is.
+const LIMITS: [(BoundName, &str, u64); 7] = [
+    (BoundName::UpstreamWaiters, "waiters_full", 1),
+    (BoundName::RepositoryWaiters, "waiters_full", 2),
+    (BoundName::ClientWaiters, "waiters_full", 4),
+    (BoundName::Connections, "too_many_connections", 1),
+    (BoundName::ClientConnections, "too_many_of_client", 1),
+    (BoundName::Flights, "bound_full", 1),
+    (BoundName::RepositoryFlights, "bound_full", 8),
+];
+
+fn look(seen: &Seen) -> Verdict {
+    let classes = seen.recent.bounds.named(BoundName::Requests).filter_map(|(which, bound)| {
+        let class = Class::ALL.iter().find(|class| class.as_str() == which)?;
+        let of = seen.recent.requests.of(*class);
+        let each = of.nanos as f64 / 1e9 / of.requests.max(1) as f64;
+        let mut problem = problem(seen, bound, &format!("requests/{which}"), class.doc(), each, 1)?;
+        problem.evidence = json!({
+            "measures": ["count", "share(outcome = shed)"], "by": ["client", "token"],
+            "where": [["class", "=", which]], "order": "-share(outcome = shed)",
+        });
+        problem.event = of.first_shed;
+        Some(problem)
+    });
+    let limits = LIMITS.iter().filter_map(|(name, reason, times)| {
+        let (_, bound) = seen.recent.bounds.named(*name).next()?;
+        let all = seen.recent.requests.all;
+        let each = all.nanos as f64 / 1e9 / all.requests.max(1) as f64;
+        let mut problem = problem(seen, bound, name.as_str(), name.doc(), each, *times)?;
+        problem.evidence =
+            json!({ "measures": ["count"], "by": ["client", "repository"], "where": [["reason", "=", reason]] });
+        problem.event = all.first_shed;
+        Some(problem)
+    });
+    Verdict::Looked(classes.chain(limits).collect())
+}
+
+/// A limit that refused. `each`: the seconds that a place is taken.
+fn problem(seen: &Seen, bound: &BoundSeen, subject: &str, what: &str, each: f64, times: u64) -> Option<Problem> {
+    let refused = bound.rejected;
+    let share = refused as f64 / seen.recent.requests.all.requests.max(1) as f64;
+    if refused < REFUSED || share < SHARE {
+        return None;
+    }
+    // Little's law: the refused ones of a second would have taken so many places more.
+    let wanted = bound.capacity as f64 + refused as f64 / bound.full.max(1) as f64 * each;
+    let to = ample(wanted).max(bound.capacity + 1);
+    let change = Change::of_setting(seen, bound.setting?, to * times)?;
+    let lost = refused as f64 * EACH_S;
+    let mut clients: Vec<_> = seen.recent.clients.iter().filter(|client| client.time.shed > 0).collect();
+    clients.sort_by_key(|client| std::cmp::Reverse(client.time.shed));
+    let whom: Vec<String> =
+        clients.iter().take(3).map(|client| format!("{} {}", client.name(), count(client.time.shed, "time"))).collect();
+    let whom = if whom.is_empty() { String::new() } else { format!(": {}", whom.join(", ")) };
+    let what = what.split_once(';').map_or(what, |(first, _)| first);
+    let sentence = format!(
+        "`{subject}` ({what}) has {} and refused {} in {} ({} of all requests){whom}; {to} would be enough",
+        count(bound.capacity, "place"),
+        count(refused, "time"),
+        length(&seen.recent),
+        percent(share),
+    );
+    Some(Problem {
+        subject: format!("bound:{subject}"),
+        // A burst of refusals is over before somebody reads about it, so this never opens at once.
+        lost: Lost { recent_s: lost.min(60.0), ..Lost::recent(lost) },
+        confidence: 0.8,
+        sentence,
+        changes: vec![change],
+        guards: vec![
+            Guard::passed("refusals", refused),
+            Guard::passed("share of the time of all requests", (cost::part(seen, lost) * 1000.0).round() / 1000.0),
+        ],
+        ..Problem::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::staged::{found, server};
+    use super::*;
+    use telemetry::EventId;
+
+    fn refused(name: BoundName, which: &str, setting: &'static str, rejected: u64) -> Vec<Problem> {
+        let mut seen = server(100);
+        let bound =
+            BoundSeen { setting: Some(setting), capacity: 2, rejected, full: 10, samples: 100, ..BoundSeen::default() };
+        seen.recent.bounds.0.insert((name, which.into()), bound);
+        let uploads = seen.recent.requests.of_mut(Class::Uploads);
+        (uploads.requests, uploads.nanos, uploads.first_shed) = (10, 20_000_000_000, Some(EventId(1)));
+        seen.recent.clients.client("10.0.0.9", "ci").time.shed = rejected;
+        found(look(&seen))
+    }
+
+    #[test]
+    fn a_class_that_refuses_names_its_setting_and_whom_it_refused() {
+        let found = refused(BoundName::Requests, "uploads", "server.max_uploads", 20);
+        let [problem] = &found[..] else { panic!("{found:?}") };
+        // Two places, and two a second for two seconds: six, and a reserve.
+        assert_eq!((&*problem.subject, &problem.changes[0].to), ("bound:requests/uploads", &Some(11.into())));
+        assert!(problem.sentence.contains("the client 10.0.0.9 with the token `ci` 20 times"), "{}", problem.sentence);
+        assert_eq!(refused(BoundName::Requests, "uploads", "server.max_uploads", 19), []);
+    }
+
+    #[test]
+    fn limits_that_are_a_part_of_a_setting_are_advised_as_the_setting() {
+        let found = refused(BoundName::ClientWaiters, "", "server.max_waiting", 100);
+        assert_eq!(found[0].changes[0].to, Some(28.into()), "{found:?}");
+    }
+}

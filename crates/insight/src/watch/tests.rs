@@ -1,0 +1,108 @@
+//! The watch with its threads, and the findings that it opens.
+
+use super::{AskSelf, Watch, WatchOptions};
+use crate::findings::{FindingState, Findings, FindingsOptions};
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+use telemetry::{Clock, Log, Millis, Recorder};
+
+struct Watched {
+    recorder: Arc<Recorder>,
+    findings: Arc<Findings>,
+    watch: Arc<Watch>,
+}
+
+impl Watched {
+    fn begin(ask: Option<AskSelf>) -> Self {
+        let clock = Clock::at(Millis(1_700_000_000_000));
+        let (recorder, findings, watch) = (Recorder::silent(clock.clone()), Findings::new(), Watch::new());
+        findings.begin(FindingsOptions {
+            file: None,
+            custom: Vec::new(),
+            counts: None,
+            recorder: recorder.clone(),
+            clock: clock.clone(),
+            log: Log::silent(),
+        });
+        let told = findings.clone();
+        watch.begin(WatchOptions {
+            recorder: recorder.clone(),
+            tells: Box::new(move |seen| told.watched(seen)),
+            clock,
+            log: Log::silent(),
+            ask,
+            words: None,
+        });
+        Self { recorder, findings, watch }
+    }
+
+    fn open(&self) -> Vec<String> {
+        self.findings.list(&[FindingState::Open]).into_iter().map(|finding| finding.id).collect()
+    }
+
+    /// Waits for this among the open findings.
+    fn await_open(&self, id: &str, open: bool) {
+        for _ in 0..60_000 {
+            if self.open().iter().any(|other| other == id) == open {
+                return;
+            }
+            std::thread::park_timeout(Duration::from_millis(1));
+        }
+        panic!("{id}: {:?}", self.open());
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.watch.close();
+        self.findings.close();
+    }
+}
+
+#[test]
+fn a_server_that_does_not_answer_itself_stands_still_until_it_does() {
+    let answers = Arc::new(AtomicBool::new(false));
+    let answer = answers.clone();
+    let ask = move |limit: Duration| -> io::Result<Duration> {
+        if answer.load(Relaxed) {
+            return Ok(Duration::from_millis(1));
+        }
+        std::thread::park_timeout(limit.min(Duration::from_millis(100)));
+        Err(ErrorKind::TimedOut.into())
+    };
+    let watched = Watched::begin(Some(Box::new(ask)));
+    watched.await_open("serving-stands-still@server", true);
+    assert_eq!(watched.watch.stuck().unwrap().what, "probe");
+    answers.store(true, Relaxed);
+    watched.await_open("serving-stands-still@server", false);
+    assert_eq!(watched.watch.stuck(), None);
+}
+
+#[test]
+fn a_probe_that_cannot_be_sent_says_nothing_about_serving() {
+    let no_descriptors = 24;
+    let ask = move |_| -> io::Result<Duration> { Err(io::Error::from_raw_os_error(no_descriptors)) };
+    let watched = Watched::begin(Some(Box::new(ask)));
+    // A second passes before each: the watch looks eight times meanwhile.
+    while watched.watch.shared.probe.answered.load(Relaxed) < 2 {
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+    assert!(!watched.watch.shared.probe.asking.load(Relaxed) && watched.open().is_empty(), "{:?}", watched.open());
+}
+
+#[test]
+fn a_job_that_panics_again_and_again_is_a_finding() {
+    let watched = Watched::begin(None);
+    let job = watched.recorder.long_job("test", Duration::from_secs(60));
+    let mut runs = 0;
+    let crash = || {
+        runs += 1;
+        assert!(runs > 3, "no memory for the index");
+    };
+    assert_eq!(job.supervise(crash, |_| true), Some(()));
+    watched.await_open("job-crash-loop@job:test", true);
+    let found = watched.findings.list(&[FindingState::Open]).remove(0);
+    assert!(found.sentence.contains("panicked 3 times") && found.sentence.contains("no memory for the index"));
+}
