@@ -1,6 +1,6 @@
 //! Profiles: for what the threads of the server use processors.
 
-use crate::world::{Answer, Person, World};
+use crate::world::{Answer, Person, World, await_true};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -87,5 +87,5 @@ fn profiles_are_for_observers_one_at_a_time_and_of_a_minute_at_most() {
 /// Waits until so many profiles are being taken.
 fn await_used(world: &World, profiles: u32) {
     let line = format!("daylight_bound_used{{bound=\"profiles\",which=\"\"}} {profiles}\n");
-    while !world.anon().get("/metrics").expect(200).text().contains(&line) {}
+    await_true(&line, || world.anon().get("/metrics").expect(200).text().contains(&line));
 }

@@ -134,6 +134,14 @@ pub(crate) fn replace_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     std::fs::rename(&temporary, path)
 }
 
+/// Moves a file that may be damaged aside, where a person finds it: `NAME.damaged`. It replaces one of before.
+#[expect(clippy::disallowed_methods, reason = "the only code of this crate that renames")]
+pub(crate) fn move_aside(path: &Path) -> io::Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".damaged");
+    std::fs::rename(path, PathBuf::from(aside))
+}
+
 /// Removes a file. No error if it does not exist.
 #[expect(clippy::disallowed_methods, reason = "the only code of this crate that removes")]
 pub(crate) fn remove(path: &Path) -> io::Result<()> {

@@ -1,10 +1,14 @@
 //! A fast hash for tables whose keys clients choose. Its seed is random, so clients cannot choose paths whose hashes collide.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::sync::LazyLock;
 
 /// A table with the fast hash.
 pub(crate) type FastMap<K, V> = HashMap<K, V, Seed>;
+
+/// A table whose keys are hashes already.
+pub(crate) type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<Hashed>>;
 
 /// The seed of the hash of one table.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +77,39 @@ impl Hasher for Fold {
     }
 }
 
+/// One seed for all texts whose hashes are kept or compared beyond one table.
+static TEXTS: LazyLock<Seed> = LazyLock::new(Seed::default);
+
+/// The hash of texts, the same everywhere until the process ends.
+pub(crate) fn hash_of(texts: &[&str]) -> u64 {
+    let mut hasher = TEXTS.build_hasher();
+    texts.iter().for_each(|text| hasher.write(text.as_bytes()));
+    hasher.finish()
+}
+
+/// Whether two texts are the same. Empty ones have no memory, and a processor that compares as if they had takes a hundred cycles.
+pub(crate) fn same(one: &str, other: &str) -> bool {
+    one.len() == other.len() && (one.is_empty() || std::ptr::eq(one, other) || one == other)
+}
+
+/// Takes a hash as it is.
+#[derive(Debug, Default)]
+pub(crate) struct Hashed(u64);
+
+impl Hasher for Hashed {
+    // Only whole hashes are keys.
+    fn write(&mut self, _bytes: &[u8]) {}
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    // The first bits of the keys may all be 0, and a table marks its places with the first bits.
+    fn finish(&self) -> u64 {
+        self.0.rotate_left(32)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +131,15 @@ mod tests {
             let places: HashSet<u64> = (0..1000_u64).map(|n| (seed.hash_one(n) >> shift) & 127).collect();
             assert!(places.len() > 120, "{}", places.len());
         }
+    }
+
+    #[test]
+    fn texts_are_the_same_if_all_bytes_are() {
+        let lamp = String::from("lamp");
+        assert!(same(&lamp, "lamp") && same(&lamp, &lamp) && same("", &lamp[4..]));
+        assert!(!same(&lamp, "lams") && !same(&lamp, "lam") && !same("", &lamp));
+        assert_eq!(hash_of(&[&lamp]), hash_of(&["lamp"]));
+        assert_ne!(hash_of(&["la", "mp"]), hash_of(&["lam", "p"]));
     }
 
     #[test]

@@ -100,6 +100,11 @@ impl Clock {
         }
     }
 
+    /// Whether it was set, so it passes by being set again and not with the monotonic clock.
+    pub fn is_set(&self) -> bool {
+        self.set.load(Ordering::Relaxed) != 0
+    }
+
     /// Adds this many milliseconds to the time of the machine from now on.
     pub fn correct(&self, by_ms: i64) {
         self.correction.store(by_ms, Ordering::Relaxed);
@@ -157,7 +162,9 @@ mod tests {
         let clock = Clock::at(Millis(5));
         let other = clock.clone();
         other.set(Some(Millis(7)));
-        assert_eq!(clock.now(), Millis(7));
+        assert_eq!((clock.now(), clock.is_set()), (Millis(7), true));
+        other.set(None);
+        assert!(!clock.is_set());
     }
 
     #[test]

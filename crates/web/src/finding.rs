@@ -54,8 +54,11 @@ impl HomeChange {
         let variable = format!("DAYLIGHT_{}", key.replace('.', "_").to_uppercase());
         let now = if from.is_null() { String::new() } else { format!("It is {} now. ", plain(from)) };
         Self {
-            lines: format!("[{section}]\n{name} = {to}"),
-            note: format!("{now}In the configuration file, or `{variable}={}`; {force}.", plain(to)),
+            lines: format!("{name} = {to}"),
+            note: format!(
+                "{now}Below `[{section}]` in the configuration file, or `{variable}={}`; {force}.",
+                plain(to)
+            ),
         }
     }
 
@@ -127,11 +130,10 @@ mod tests {
     #[test]
     fn a_change_is_shown_as_lines_of_the_configuration_file_with_the_value_now() {
         let change = HomeChange::of_setting("upstream.max_calls", &json!(2), &json!(31), false);
-        assert_eq!(change.lines, "[upstream]\nmax_calls = 31");
-        let note =
-            "It is 2 now. In the configuration file, or `DAYLIGHT_UPSTREAM_MAX_CALLS=31`; in force after a restart.";
+        assert_eq!(change.lines, "max_calls = 31");
+        let note = "It is 2 now. Below `[upstream]` in the configuration file, or `DAYLIGHT_UPSTREAM_MAX_CALLS=31`; in force after a restart.";
         assert_eq!(change.note, note);
-        assert_eq!(HomeChange::of_setting("a.b", &Value::Null, &json!("x"), true).lines, "[a]\nb = \"x\"");
+        assert_eq!(HomeChange::of_setting("a.b", &Value::Null, &json!("x"), true).lines, "b = \"x\"");
     }
 
     #[test]

@@ -33,6 +33,11 @@ pub struct QuestionPage<'a> {
 }
 
 impl AnsweredQuestion {
+    /// The question as an argument of a shell.
+    fn argument(&self) -> String {
+        format!("'{}'", self.text.replace('\'', "'\\''"))
+    }
+
     /// The name of the column at this place.
     fn name(&self, at: &usize) -> &str {
         self.names.get(*at).map_or("", |name| name)
@@ -58,7 +63,7 @@ mod tests {
     fn the_page_shows_the_answer_and_escapes_it() {
         let odd = || "<b>\"&'".to_owned();
         let answered = AnsweredQuestion {
-            text: odd(),
+            text: "<b>\"&' it".to_owned(),
             names: vec![odd(), "id".to_owned(), "count".to_owned()],
             rows: vec![vec![(false, odd()), (false, "0123456789abcdef".to_owned()), (true, "7".to_owned())]],
             notes: vec![odd()],

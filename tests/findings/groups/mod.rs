@@ -126,9 +126,10 @@ fn command(finding: &Value) -> &str {
     changes.iter().find_map(|change| change["command"].as_str()).unwrap_or_else(|| panic!("{finding:#}"))
 }
 
-/// Runs the command that a finding advises, as a person would type it, with these words behind it.
+/// Runs the command that a finding advises, as a person would type it, without its `--preview`, and with these words behind it.
 fn run(world: &World, finding: &Value, and: &str) -> String {
     let line = command(finding).strip_prefix("daylight ").unwrap();
+    let line = line.strip_suffix(" --preview").unwrap_or(line);
     let program = env!("CARGO_BIN_EXE_daylight");
     let shell = world.command(&[]).get_envs().fold(Command::new("sh"), |mut shell, (name, value)| {
         value.map(|value| shell.env(name, value));

@@ -34,7 +34,9 @@ fn a_slow_member_before_the_one_that_has_the_files_is_named_with_the_order_that_
         assert!(said.starts_with("ours:not_found central:hit"), "{said}");
     }
     let after = scene.look().into_iter().find(|finding| finding["id"] == ID).unwrap();
-    assert_eq!(after["lost_s_per_hour"], lost, "nothing was added");
+    assert!(after["lost_s_per_hour"].as_f64().unwrap() <= lost, "nothing was added: {after:#}");
+    assert!(sentence(&after).ends_with(sentence(&found)), "it tells what was seen: {after:#}");
+    assert_eq!(after["changes"], found["changes"], "it tells what was advised");
 }
 
 #[test]
@@ -45,7 +47,7 @@ fn a_slow_member_with_names_of_its_own_is_asked_for_these_alone() {
     scene.get(&[own], 1, 200);
     scene.get(&scene.releases(12, "a"), 12, 200);
     let found = scene.first(ID);
-    assert_eq!(command(&found), "daylight repo set partner --only 'com.partner*'");
+    assert_eq!(command(&found), "daylight repo set partner --only 'com.partner*' --preview");
     run(&scene.world, &found, "--preview");
     run(&scene.world, &found, "");
     let asked = scene.partner.total();

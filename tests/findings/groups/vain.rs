@@ -21,7 +21,7 @@ fn a_member_that_never_has_anything_is_named_with_the_command_that_takes_it_out(
     scene.get(&scene.releases(200, "c"), 16, 200);
     let found = scene.first("member-never-decides@member:company/partner");
     assert!(found["lost_s_per_hour"].as_f64().unwrap() >= 12.0 * 50.0, "{found:#}");
-    assert_eq!(command(&found), "daylight repo set company --member ours --member central");
+    assert_eq!(command(&found), "daylight repo set company --member ours --member central --preview");
     let preview = run(&scene.world, &found, "--preview");
     assert!(preview.contains("nothing was changed") && !preview.contains("404"), "no answer changes: {preview}");
     run(&scene.world, &found, "");
@@ -50,7 +50,7 @@ fn a_prefix_that_no_upstream_has_is_named_with_the_rule_that_asks_nobody() {
     scene.get(&missing(200, "c"), 16, 404);
     let ten = scene.first("facts-at-wrong-level@group:company");
     assert!(ten["lost_s_per_hour"].as_f64() > found["lost_s_per_hour"].as_f64(), "{ten:#}");
-    assert_eq!(command(&ten), "daylight repo set company --private-prefix com.acme");
+    assert_eq!(command(&ten), "daylight repo set company --private-prefix com.acme --preview");
     run(&scene.world, &ten, "");
     let asked = scene.partner.total() + scene.central.total();
     scene.get(&missing(5, "d"), 5, 403);

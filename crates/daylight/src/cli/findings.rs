@@ -43,8 +43,8 @@ enum FindingsVerb {
         /// The reason, which `daylight findings --state muted` shows
         #[arg(long, value_name = "TEXT")]
         why: String,
-        /// Until when, at most a year: after a time such as 14d or 12h, or at a moment such as 2026-12-01 or 2026-12-01T08:00:00Z
-        #[arg(long, value_name = "TIME")]
+        /// Until when, at most 366 days from now: after a time such as 14d or 12h, or at a moment such as 2026-12-01 or 2026-12-01T08:00:00Z
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         until: String,
     },
     /// Show a finding again that is muted

@@ -82,6 +82,9 @@ impl Error {
             Error::Unreadable { .. } => Some("the file is named by `--config` or `DAYLIGHT_CONFIG`".to_owned()),
             Error::Contradiction { hint, .. } => Some(hint.clone()),
             Error::Repository { hint, .. } | Error::Finding { hint, .. } => hint.clone(),
+            Error::Invalid { key: "finding.above" | "finding.below", .. } => {
+                Some("write a number, such as `above = 500` or `below = 0.5`".to_owned())
+            }
             Error::NotToml { .. } | Error::Invalid { .. } => None,
         }
     }

@@ -83,7 +83,7 @@ fn one(table: &AppTable<'_>, now: Millis) -> Result<DeclaredFinding, Error> {
             _ => asked_at,
         },
         message: error.to_string(),
-        hint: error.hint().map(str::to_owned),
+        hint: Some(error.hint()),
     })?;
     let written = vec![
         ("name", name.into()),

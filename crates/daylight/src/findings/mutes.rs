@@ -123,7 +123,9 @@ fn reason(why: &str) -> Result<String> {
 }
 
 fn end(until: &str, now: Millis) -> Result<Millis> {
-    let at = match duration::parse(until) {
+    let at = match duration::parse(until.strip_prefix('-').unwrap_or(until)) {
+        // A time before now.
+        Ok(_) if until.starts_with('-') => now,
         Ok(time) => now.plus(time),
         Err(_) => moment::read(until).map_err(|_| {
             let until = Event::text(until);
@@ -152,6 +154,7 @@ mod tests {
         assert_eq!(ends("14d"), "2026-11-15T12:00:00.000Z");
         assert_eq!(ends("2026-12-01"), "2026-12-01T00:00:00.000Z");
         assert_eq!(ends("2026-11-01T12:00:00Z"), "`until` has passed: it is 2026-11-01T12:00:00.000Z");
+        assert_eq!(ends("-1h"), "`until` has passed: it is 2026-11-01T12:00:00.000Z");
         assert_eq!(ends("0s"), "`until` has passed: it is 2026-11-01T12:00:00.000Z");
         assert_eq!(ends("367d"), "`until` is more than 366 days away");
         assert!(ends("soon").contains("not `soon`"));

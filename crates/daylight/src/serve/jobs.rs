@@ -30,18 +30,7 @@ impl Jobs<'_> {
                 let Err(error) = tokio::spawn(make(job.clone())).await else { break };
                 // Otherwise the runtime ends.
                 let Ok(panic) = error.try_into_panic() else { break };
-                let wait = job.panicked(&*panic);
-                let figures = job.view();
-                log.error(
-                    "a job panicked, and is started again",
-                    &[
-                        ("job", &name),
-                        ("why", &figures.message),
-                        ("panics_of_ten_minutes", &figures.recent_panics),
-                        ("again_in_s", &wait.as_secs()),
-                    ],
-                );
-                sleep(wait).await;
+                sleep(job.panicked(&*panic, &log)).await;
                 job.moved();
             }
             job.ended();

@@ -29,6 +29,13 @@ impl Question {
         hints.truncate(HINTS_MAX);
         hints
     }
+
+    /// The first comparison of the filter with a value that no event can have, of columns whose values the program knows.
+    pub(crate) fn never(&self) -> Option<String> {
+        let mut hints = Vec::new();
+        hints_of(&self.filter, &values, &mut hints);
+        hints.into_iter().next()
+    }
 }
 
 /// Adds the hints of a filter. `known`: the values of a column that has no others.

@@ -141,10 +141,15 @@ pub struct Change {
 }
 
 impl Change {
-    /// A setting, with its present value from what the program told. `None`: there is no setting of this key.
+    /// A setting, with its present value from what the program told. `None`: there is no setting of this key, or its limits allow no such
+    /// change.
     pub(crate) fn of_setting(seen: &Seen, key: &str, to: u64) -> Option<Self> {
         let setting = seen.facts.setting(key)?;
-        let to = setting.limits.map_or(to, |(low, high)| to.clamp(low, high));
+        let limited = setting.limits.map_or(to, |(low, high)| to.max(low).min(high));
+        if setting.number.is_some_and(|now| now == to || limited.cmp(&now) != to.cmp(&now)) {
+            return None;
+        }
+        let to = limited;
         let from = setting.number.map(Value::from).unwrap_or_else(|| Value::from(&*setting.value));
         Some(Self {
             setting: Some(key.to_owned()),

@@ -39,22 +39,33 @@ pub enum NotCustom {
     #[error("the threshold of a finding is a number")]
     Threshold,
     /// It cannot be read.
-    #[error("the question cannot be read: {0}")]
-    Question(String),
+    #[error("the question cannot be read: {why}")]
+    Question {
+        /// The mistake, with its place.
+        why: String,
+        /// The remedy, where there is one.
+        hint: Option<String>,
+    },
+    /// It compares with a value that no event can have.
+    #[error("no event can meet the question: {0}")]
+    Never(String),
     /// It needs events.
     #[error("the question cannot be answered from the counts of minutes: {0}")]
     NotCounted(String),
 }
 
 impl NotCustom {
-    /// The remedy, where there is one.
-    pub fn hint(&self) -> Option<&'static str> {
+    /// The remedy.
+    pub fn hint(&self) -> String {
         let counted = "kind, class, layer, repository, repository_kind, format, outcome and status are counted, with bytes_in, bytes_out, \
                        first_byte_ms and duration_ms; as in `p95(duration_ms) by repository where class = downloads from -5m`";
         match self {
-            NotCustom::NotCounted(_) => Some(counted),
-            NotCustom::Question(_) => Some("`daylight ask` reads the same questions"),
-            _ => None,
+            NotCustom::NotCounted(_) => counted.to_owned(),
+            NotCustom::Question { hint: Some(hint), .. } => hint.clone(),
+            NotCustom::Question { .. } | NotCustom::Never(_) => "`daylight ask` reads the same questions".to_owned(),
+            NotCustom::Name => "such as `slow-metadata`".to_owned(),
+            NotCustom::Sentence => "describe the fault in one line, such as `Metadata is slow`".to_owned(),
+            NotCustom::Threshold => "such as `above = 500` or `below = 0.5`".to_owned(),
         }
     }
 }
@@ -91,7 +102,10 @@ impl CustomFinding {
             return Err(NotCustom::Threshold);
         }
         let custom = Self { name: name.into(), text: question.into(), threshold, sentence: sentence.into() };
-        let read = custom.question(now).map_err(NotCustom::Question)?;
+        let read = custom.read(now)?;
+        if let Some(why) = read.never() {
+            return Err(NotCustom::Never(why));
+        }
         if read.per > 0 {
             return Err(NotCustom::NotCounted(
                 "`per` has a row for each stretch, and a finding looks at one".to_owned(),
@@ -110,10 +124,15 @@ impl CustomFinding {
 
     /// The question at a moment.
     pub(super) fn question(&self, now: Millis) -> Result<Question, String> {
+        self.read(now).map_err(|error| error.to_string())
+    }
+
+    fn read(&self, now: Millis) -> Result<Question, NotCustom> {
+        let refused = |why, hint| Err(NotCustom::Question { why, hint });
         match Asked::read(&self.text, now) {
             Ok(Asked::Question(question)) => Ok(*question),
-            Ok(Asked::Next { .. }) => Err("a handle of an answer is no question".to_owned()),
-            Err(mistake) => Err(mistake.to_string()),
+            Ok(Asked::Next { .. }) => refused("a handle of an answer is no question".to_owned(), None),
+            Err(mistake) => refused(mistake.to_string(), mistake.hint),
         }
     }
 
@@ -219,7 +238,7 @@ mod tests {
             "p95(duration_ms) from -5m",
             "count by repository where status >= 500 from -1h",
             "share(outcome = failed) by class, repository from -15m",
-            r#"{"measures": ["rate"], "where": "class = metadata", "from": "-10m"}"#,
+            r#"{"measures": ["rate"], "where": "class = downloads", "from": "-10m"}"#,
         ] {
             custom(good, Threshold::Above(1.0)).unwrap_or_else(|error| panic!("{good}: {error}"));
         }
@@ -236,6 +255,10 @@ mod tests {
             let error = custom(bad, Threshold::Above(1.0)).unwrap_err().to_string();
             assert!(error.contains(why), "{bad}: {error}");
         }
+        let hint = |question| custom(question, Threshold::Above(1.0)).unwrap_err().hint();
+        assert_eq!(hint("count by pakage from -5m"), "did you mean `package`?");
+        let never = custom("count where class = downlods from -5m", Threshold::Above(1.0)).unwrap_err();
+        assert!(never.to_string().ends_with("`class` is never `downlods`: did you mean `downloads`?"), "{never}");
     }
 
     #[test]
@@ -244,7 +267,8 @@ mod tests {
         let above = Threshold::Above(1.0);
         let long = "a".repeat(65);
         for name in ["", "Slow", "9lives", "a b", "a@b", &long] {
-            assert_eq!(new(name, above, "It is slow").unwrap_err(), NotCustom::Name, "{name}");
+            let error = new(name, above, "It is slow").unwrap_err();
+            assert_eq!((&error, &*error.hint()), (&NotCustom::Name, "such as `slow-metadata`"), "{name}");
         }
         assert_eq!(new("a", above, " ").unwrap_err(), NotCustom::Sentence);
         assert_eq!(new("a", above, "two\nlines").unwrap_err(), NotCustom::Sentence);

@@ -28,8 +28,14 @@ fn explaining(all: &[Listed], symptom: &Listed) -> Option<usize> {
         return None;
     }
     let rank = |(place, cause): (usize, &Listed)| {
-        let share = share(&cause.lost, &symptom.lost);
+        // A failure of the whole server is more than what some repositories lose.
+        let is_wider = symptom.finding.kind == FindingKind::Failure
+            && symptom.lost.by_repository.is_empty()
+            && !cause.lost.by_repository.is_empty();
+        let share = if is_wider { 0.0 } else { share(&cause.lost, &symptom.lost) };
         let is_cause = cause.finding.kind < symptom.finding.kind
+            // A muted one would hide what nobody has muted.
+            && cause.finding.state != FindingState::Muted
             && cause.under.is_none()
             // An open one is not hidden below a pending one, which is no finding yet.
             && (cause.opened.is_some() || symptom.opened.is_none())
@@ -118,6 +124,16 @@ mod tests {
     }
 
     #[test]
+    fn a_muted_cause_hides_nothing_and_a_failure_of_the_whole_server_is_none_of_one_repository() {
+        let mut muted = whole("cause", CAUSE, 100.0);
+        muted.finding.state = FindingState::Muted;
+        assert_eq!(under(vec![whole("slow", IMPACT, 50.0), muted], "slow"), None);
+        let narrow = listed("narrow", "upstream:a", CAUSE, &[("central", 400.0)]);
+        assert_eq!(under(vec![whole("stuck", FAILURE, 36.0), narrow.clone()], "stuck"), None);
+        assert_eq!(under(vec![whole("slow", IMPACT, 36.0), narrow], "slow").as_deref(), Some("narrow"));
+    }
+
+    #[test]
     fn what_costs_no_time_is_explained_by_nothing() {
         let lost = vec![whole("index-stale", FAILURE, 0.0), whole("cause", CAUSE, 100.0)];
         assert_eq!(under(lost, "index-stale"), None);
@@ -142,10 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_muted_cause_still_explains_its_symptoms_and_a_muted_symptom_stands_alone() {
-        let mut muted = whole("cause", CAUSE, 100.0);
-        muted.finding.state = FindingState::Muted;
-        assert_eq!(under(vec![muted, whole("slow", IMPACT, 50.0)], "slow").as_deref(), Some("cause"));
+    fn a_muted_symptom_stands_alone() {
         let mut symptom = whole("slow", IMPACT, 50.0);
         symptom.finding.state = FindingState::Muted;
         assert_eq!(under(vec![whole("cause", CAUSE, 100.0), symptom], "slow"), None);

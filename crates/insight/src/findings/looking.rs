@@ -7,6 +7,7 @@ use super::kept::Kept;
 use super::rank::ranked;
 use super::state::States;
 use super::{Findings, FindingsOptions, Shared, View};
+use crate::disk;
 use crate::normal::baseline::Minutes;
 use crate::normal::normals::Normals;
 use crate::signals::Facts;
@@ -16,9 +17,11 @@ use crate::signals::seen::Seen;
 use crate::signals::telemetry::TelemetrySeen;
 use crate::signals::watch::WatchSeen;
 use crate::signals::window::Window;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use telemetry::{Tick, background, lock, thread_nanos};
+use telemetry::{Log, Tick, background, lock, thread_nanos};
 
 /// The interval between two samples.
 const SAMPLE: Duration = Duration::from_secs(1);
@@ -34,7 +37,9 @@ const WRITE: Duration = Duration::from_secs(60);
 /// Runs until the findings are closed or dropped.
 pub(super) fn run(findings: &Weak<Findings>, options: &FindingsOptions) {
     background();
-    let _end = End(findings.clone());
+    let folder = options.file.as_deref().and_then(Path::parent);
+    let files = options.file.iter().cloned().chain(folder.into_iter().flat_map(Normals::files)).collect();
+    let end = End { findings: findings.clone(), files, log: options.log.clone(), looked: Cell::new(false) };
     let Some(minutes) = findings.upgrade().map(|findings| findings.minutes.clone()) else { return };
     let mut looker = Looker::new(options, minutes);
     if let Some(findings) = findings.upgrade() {
@@ -62,17 +67,34 @@ pub(super) fn run(findings: &Weak<Findings>, options: &FindingsOptions) {
         looker.sample(evaluates);
         if evaluates {
             looker.look(&findings, asked, facts, watch);
+            end.looked.set(true);
             looker.save(false);
         }
     }
 }
 
-/// Lets callers go that wait for a look when the thread has ended, also by a panic.
-struct End(Weak<Findings>);
+/// Lets callers go that wait for a look when the thread has ended, also by a panic. After a panic at the first look what was kept may be
+/// damaged, so it is moved aside.
+struct End {
+    findings: Weak<Findings>,
+    /// What was kept.
+    files: Vec<PathBuf>,
+    log: Log,
+    /// The first look went well.
+    looked: Cell<bool>,
+}
 
 impl Drop for End {
     fn drop(&mut self) {
-        if let Some(findings) = self.0.upgrade() {
+        if std::thread::panicking() && !self.looked.get() {
+            for file in self.files.iter().filter(|file| file.exists()) {
+                // Without it the next run may fail alike, which is logged.
+                let moved = disk::move_aside(file).is_ok();
+                let fields: &[(&str, &dyn std::fmt::Display)] = &[("file", &file.display()), ("moved", &moved)];
+                self.log.warn("the first look at findings failed, so what was kept is moved aside", fields);
+            }
+        }
+        if let Some(findings) = self.findings.upgrade() {
             let mut shared = lock(&findings.shared);
             shared.looked = shared.asked;
             let waiting = std::mem::take(&mut shared.waiting);
@@ -141,7 +163,7 @@ impl<'a> Looker<'a> {
         let now = self.options.clock.now();
         self.seen.normal = self.normals.take(&std::mem::take(&mut taken.normal), now, tick);
         taken.add(&std::mem::take(&mut self.sampled));
-        self.ring.take(*taken, tick, &mut self.seen);
+        self.ring.take(*taken, tick, asked.is_some(), &mut self.seen);
         let whole = self.looks.is_multiple_of(WHOLE) || asked.is_some();
         self.looks = self.looks.wrapping_add(1);
         (self.seen.now, self.seen.machine) = (now, self.options.recorder.machine().sample());
@@ -149,6 +171,7 @@ impl<'a> Looker<'a> {
         self.spent(began);
         let all = self.examiner.examine(&self.seen, whole, &mut self.sampled.telemetry);
         let began = thread_nanos();
+        self.states.set_of_machine(!self.options.clock.is_set());
         if self.states.look(all.found, now, tick) {
             self.changed = true;
             self.history = Arc::new(self.states.history.clone());
@@ -195,5 +218,29 @@ impl<'a> Looker<'a> {
             self.options.log.warn("the states of findings cannot be written, a restart would lose them", fields);
         }
         self.failing = saved.is_err();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test makes a file")]
+    fn what_was_kept_is_moved_aside_after_a_panic_at_the_first_look_only() {
+        for (looked, panics, left) in [(false, true, "x.damaged"), (true, true, "x"), (false, false, "x")] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("x");
+            std::fs::write(&file, "damaged").unwrap();
+            let files = vec![file, folder.path().join("is-not-there")];
+            let end = End { findings: Weak::new(), files, log: Log::silent(), looked: Cell::new(looked) };
+            let ended = std::thread::spawn(move || {
+                let _end = end;
+                assert!(!panics, "the figures cannot be");
+            });
+            assert_eq!(ended.join().is_err(), panics);
+            let names: Vec<_> = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(names, [left]);
+        }
     }
 }

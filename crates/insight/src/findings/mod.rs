@@ -31,6 +31,7 @@ mod tests;
 mod upstreams;
 mod view;
 mod watch;
+mod wider;
 mod wording;
 
 pub use catalogue::{CheckAbout, check_list};
@@ -143,6 +144,7 @@ impl Findings {
         let looks = move || {
             // After a panic it begins with no figures of the time before.
             job.supervise(
+                &options.log,
                 || looking::run(&findings, &options),
                 |time| findings.upgrade().is_some_and(|it| it.rest(time)),
             )

@@ -18,6 +18,8 @@ const MISSED_MAX: u32 = 2;
 const AT_ONCE_S: f64 = 60.0;
 /// A longer time between two looks, by the time of day, is a correction of the clock and counts as none.
 const LEAP_MS: i64 = 24 * 60 * 60 * 1000;
+/// The most that counts between two looks, ten seconds apart, where the clock is that of the machine: the process may have been stopped.
+const LOOK_MAX_MS: i64 = 60 * 1000;
 /// A finding opens only while clients go on losing time: the loss grew so short ago. A fault that is over stays in the sums of five
 /// minutes, and would open just before it leaves them.
 const GOES_ON: Duration = Duration::from_secs(60);
@@ -61,8 +63,11 @@ impl Entry {
 pub(super) struct States {
     pub(super) entries: BTreeMap<String, Entry>,
     pub(super) history: History,
-    /// The time of day of the last look.
-    last: Option<Millis>,
+    /// The last look, by the time of day and by the monotonic clock.
+    last: Option<(Millis, Tick)>,
+    /// The time of day is that of the machine, so no more of it passes than by the monotonic clock. The machine may have slept, and its clock
+    /// may have been set.
+    is_of_machine: bool,
 }
 
 impl States {
@@ -70,20 +75,24 @@ impl States {
     pub(super) fn kept(entries: Vec<Entry>, history: History) -> Self {
         let entries = entries.into_iter().take(FINDINGS_MAX);
         let entries = entries.map(|entry| (entry.finding.id.clone(), Entry { missed: 1, ..entry })).collect();
-        Self { entries, history, last: None }
+        Self { entries, history, ..Self::default() }
+    }
+
+    /// Whether the time of day is that of the machine. It is not where tests set it.
+    pub(super) fn set_of_machine(&mut self, is_of_machine: bool) {
+        self.is_of_machine = is_of_machine;
     }
 
     /// Takes what a look found. Returns whether a finding came, opened, closed or went.
     pub(super) fn look(&mut self, mut found: Vec<Found>, now: Millis, tick: Tick) -> bool {
-        let passed = self.passed(now);
+        let passed = self.passed(now, tick);
         found.sort_by(|one, other| cost(&other.problem.lost).total_cmp(&cost(&one.problem.lost)));
         found.truncate(FINDINGS_MAX);
         let mut changed = false;
         let mut seen = BTreeSet::new();
         for found in found {
-            if seen.insert(found.id.clone())
-                && (self.entries.len() < FINDINGS_MAX || self.entries.contains_key(&found.id))
-            {
+            let is_new = seen.insert(found.id.clone());
+            if is_new && (self.entries.contains_key(&found.id) || self.make_room(cost(&found.problem.lost), now)) {
                 changed |= self.see(found, now, tick, passed);
             }
         }
@@ -94,12 +103,30 @@ impl States {
         changed
     }
 
+    /// Whether there is a place for another one of this cost. One that is not seen any more gives way, or else a cheaper one: rather a pending
+    /// one.
+    fn make_room(&mut self, costs: f64, now: Millis) -> bool {
+        if self.entries.len() < FINDINGS_MAX {
+            return true;
+        }
+        let others = self.entries.iter().filter(|(_, entry)| !entry.is_seen() || cost(&entry.lost) < costs);
+        let least = others.min_by(|(_, one), (_, other)| {
+            let order = |entry: &Entry| (entry.is_seen(), entry.opened.is_some());
+            order(one).cmp(&order(other)).then_with(|| cost(&one.lost).total_cmp(&cost(&other.lost)))
+        });
+        let gone = least.map(|(id, _)| id.clone()).and_then(|id| self.entries.remove(&id));
+        let past = gone.map(|entry| Past { finding: entry.worst, opened: entry.opened, ended: now });
+        past.map(|past| self.history.push(past)).is_some()
+    }
+
     /// The milliseconds since the last look by the time of day. The clock may have been corrected; then all moments move with it.
-    fn passed(&mut self, now: Millis) -> i64 {
-        let Some(last) = self.last.replace(now) else { return 0 };
+    fn passed(&mut self, now: Millis, tick: Tick) -> i64 {
+        let Some((last, last_tick)) = self.last.replace((now, tick)) else { return 0 };
         let passed = now.0.saturating_sub(last.0);
         if (0..=LEAP_MS).contains(&passed) {
-            return passed;
+            let monotonic = i64::try_from(tick.since(last_tick) / 1_000_000).unwrap_or(i64::MAX);
+            let most = if self.is_of_machine { monotonic.min(LOOK_MAX_MS) } else { LEAP_MS };
+            return passed.min(most);
         }
         for entry in self.entries.values_mut() {
             let moments = [Some(&mut entry.finding.since), Some(&mut entry.worst.since), entry.opened.as_mut()];
@@ -155,6 +182,11 @@ impl States {
         let Some(entry) = self.entries.get_mut(id) else { return false };
         entry.missed = entry.missed.saturating_add(1);
         entry.quiet = entry.quiet.saturating_add(passed);
+        if entry.opened.is_some() && entry.missed == MISSED_MAX {
+            // Somebody who has made the change sees that it helped.
+            entry.finding.sentence = format!("not seen since {now}: {}", entry.finding.sentence);
+            entry.finding.lost_s_per_hour = 0.0;
+        }
         let gone = match entry.opened {
             Some(_) => entry.quiet >= entry.keeps,
             None => entry.missed >= MISSED_MAX,
@@ -179,7 +211,8 @@ fn finding(found: &Found, state: FindingState, since: Millis, now: Millis) -> Fi
     let problem = found.problem.clone();
     let mut evidence = problem.evidence;
     if let Value::Object(question) = &mut evidence {
-        let from = (since.0 - SHOWN_MS).max(now.0 - SHOWN_MAX_MS).min(now.0 - SHOWN_MS).max(0);
+        let before = |moment: Millis, by: i64| moment.0.saturating_sub(by);
+        let from = before(since, SHOWN_MS).max(before(now, SHOWN_MAX_MS)).min(before(now, SHOWN_MS)).max(0);
         question.insert("from".to_owned(), json!(Millis(from).to_string()));
         // An event of this very moment belongs to it.
         question.insert("to".to_owned(), json!(now.plus(Duration::from_millis(1)).to_string()));

@@ -1,5 +1,6 @@
 //! Counts of requests that do not depend on the machine: calls, members, hits, bytes. By cost class, kind of file and status.
 
+use crate::hash::same;
 use telemetry::{Class, Glance, Kind, MemberSaid, Op, OpPlace, Tally, closed_list};
 
 /// The most kinds of requests that are told apart. Further ones are not counted.
@@ -38,7 +39,7 @@ closed_list! {
 }
 
 /// The kinds of requests that are told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct CellKey {
     /// Whether these are background jobs.
     pub(crate) job: bool,
@@ -47,6 +48,14 @@ pub(crate) struct CellKey {
     /// The first digit of the status; 0 for jobs.
     pub(crate) status: u8,
 }
+
+impl PartialEq for CellKey {
+    fn eq(&self, other: &Self) -> bool {
+        (self.job, self.status) == (other.job, other.status) && same(self.file, other.file)
+    }
+}
+
+impl Eq for CellKey {}
 
 /// The counts of requests of one kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,9 +107,15 @@ impl Cells {
     pub(crate) fn see(&mut self, event: &Glance<'_>) {
         let figures = event.figures;
         let job = figures.kind == Kind::Job;
+        // Requests without a kind of file are of one kind for each cost class.
+        let of_class = || figures.class.map_or("", Class::as_str);
         let key = match job {
             true => CellKey { job, file: figures.method, status: 0 },
-            false => CellKey { job, file: figures.file, status: (figures.status / 100).min(9) as u8 },
+            false => CellKey {
+                job,
+                file: if figures.file.is_empty() { of_class() } else { figures.file },
+                status: (figures.status / 100).min(9) as u8,
+            },
         };
         let Some(cell) = self.cell(key) else { return };
         cell.count(Count::Requests, 1);

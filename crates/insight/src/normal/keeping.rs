@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The most bytes of a file before it was compressed. A full one has some 15 MB.
 const FILE_MAX: u64 = 64 << 20;
@@ -29,6 +29,11 @@ impl Keeping {
     /// Both as they were kept. A file that is not there, or cannot be read, begins again: it is a summary, and new figures fill it.
     pub(super) fn read(&self) -> (Week, HourUnderWay) {
         (self.load(WEEK).unwrap_or_default(), self.load(HOUR).unwrap_or_default())
+    }
+
+    /// The files of a folder.
+    pub(super) fn files(folder: &Path) -> [PathBuf; 2] {
+        [WEEK, HOUR].map(|name| folder.join(name))
     }
 
     pub(super) fn write_week(&self, week: &Week) -> io::Result<()> {

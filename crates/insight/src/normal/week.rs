@@ -4,13 +4,16 @@ use super::times::Times;
 use super::view::{Key, Normal, NormalView};
 use crate::signals::normal::HOSTS_MAX;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use telemetry::{Class, Layer, Op};
 
 /// Hours of a week.
 const WEEK: i64 = 168;
 /// An hour of the week with fewer times is no baseline: all hours are.
 const HOUR_MIN: f64 = 30.0;
+
+/// Hours that are remembered as counted.
+const COUNTED_MAX: usize = 168;
 
 /// Times by the names of their subjects.
 pub(super) type Hour = BTreeMap<String, Times>;
@@ -20,6 +23,9 @@ pub(super) type Hour = BTreeMap<String, Times>;
 pub(super) struct Week {
     /// The hours that it has figures of, ever.
     pub(super) hours: u64,
+    /// The last ones of them, since the beginning of 1970.
+    #[serde(default)]
+    counted: VecDeque<i64>,
     /// By the names of subjects.
     subjects: BTreeMap<String, Subject>,
 }
@@ -42,7 +48,7 @@ struct Slot {
 impl Slot {
     fn add(&mut self, hour: i64, times: &Times) {
         // Times of a week ago count half.
-        self.times.fade(0.5_f64.powf((hour - self.at).max(0) as f64 / WEEK as f64));
+        self.times.fade(0.5_f64.powf(hour.saturating_sub(self.at).max(0) as f64 / WEEK as f64));
         self.times.add(times);
         self.at = self.at.max(hour);
     }
@@ -51,7 +57,15 @@ impl Slot {
 impl Week {
     /// Adds an hour, which is counted since the beginning of 1970.
     pub(super) fn add(&mut self, hour: i64, times: &Hour) {
-        self.hours += 1;
+        // An idle hour has the operations of jobs alone, and an hour to which the clock is set back was counted.
+        let is_idle = times.keys().all(|name| name.starts_with("op:"));
+        if !is_idle && !self.counted.contains(&hour) {
+            self.hours = self.hours.saturating_add(1);
+            self.counted.push_back(hour);
+            if self.counted.len() > COUNTED_MAX {
+                self.counted.pop_front();
+            }
+        }
         for (name, times) in times {
             if !self.subjects.contains_key(name) && !self.has_room(name, hour) {
                 continue;
@@ -70,7 +84,8 @@ impl Week {
         }
         let hosts = |all: &BTreeMap<String, Subject>| all.keys().filter(|name| name.starts_with(HOST)).count();
         if hosts(&self.subjects) >= HOSTS_MAX {
-            self.subjects.retain(|name, subject| !name.starts_with(HOST) || hour - subject.all.at < 4 * WEEK);
+            self.subjects
+                .retain(|name, subject| !name.starts_with(HOST) || hour.saturating_sub(subject.all.at) < 4 * WEEK);
         }
         hosts(&self.subjects) < HOSTS_MAX
     }
@@ -149,6 +164,32 @@ mod tests {
         assert_eq!(normal(&week, 15), Some(mean), "all hours together");
         (24..168).for_each(|at| week.add(at, &times(at)));
         assert_eq!([5, 15].map(|at| normal(&week, 168 + at)), [Some(4000.0), Some(1000.0)]);
+    }
+
+    #[test]
+    fn an_idle_hour_and_an_hour_that_comes_again_are_no_hours_of_figures() {
+        let mut week = Week::default();
+        (0..48).for_each(|at| week.add(at, &Hour::new()));
+        assert_eq!(week.hours, 0);
+        // The clock is set to another hour and back.
+        (0..48).for_each(|at| week.add(100 + at % 2, &hour(40, 1000)));
+        assert_eq!((week.hours, normal(&week, 100)), (2, None));
+        week.add(102, &hour(40, 1000));
+        week.add(103, &Hour::from([("op:truth.read".to_owned(), Times::default())]));
+        assert_eq!(week.hours, 3);
+        // It was set years ahead, and is right again.
+        [100_000, 104, 105].into_iter().for_each(|at| week.add(at, &hour(40, 1000)));
+        assert_eq!(week.hours, 6);
+    }
+
+    #[test]
+    fn an_hour_of_a_damaged_file_is_no_panic() {
+        let mut week = Week::default();
+        week.add(i64::MIN, &hour(40, 1000));
+        week.hours = u64::MAX;
+        week.add(i64::MAX, &hour(40, 1000));
+        week.add(0, &hour(40, 1000));
+        assert!(normal(&week, 0).is_some());
     }
 
     #[test]

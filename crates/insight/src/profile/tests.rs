@@ -83,14 +83,18 @@ fn work(nanos: u64) {
 fn a_planted_operation_shows_its_share() {
     let seconds = std::env::var("DAYLIGHT_PROFILE_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
     let (ended, end) = std::sync::mpsc::channel::<()>();
+    let (begun, begins) = std::sync::mpsc::channel();
     let works = std::thread::Builder::new().name("planted".to_owned()).spawn(move || {
         let mut event = Event::job("test", Millis(1));
+        begun.send(()).unwrap();
         works_at(Op::IndexRender);
         while end.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
             event.time(Op::Hash, || work(1_000_000));
             work(9_000_000);
         }
     });
+    // Until then it has the name of the thread that began it.
+    begins.recv().unwrap();
     let (done, profile) = std::sync::mpsc::channel();
     let profiler = Profiler::default();
     profiler.take(seconds, || true, nobody, move |profile| done.send(profile).unwrap()).unwrap();

@@ -1,7 +1,7 @@
 //! The sampled keys of one cache, with their weights and the order of their last use.
 
 use super::recency::Recency;
-use crate::hash::FastMap;
+use crate::hash::HashedMap;
 use telemetry::Tick;
 
 /// The weight of a key whose weight no request has told yet.
@@ -19,7 +19,7 @@ pub(crate) struct Shards {
     most: usize,
     /// A key is sampled if its hash begins with this many zero bits.
     zeros: u32,
-    keys: FastMap<u64, Key>,
+    keys: HashedMap<Key>,
     order: Recency,
     /// Uses of sampled keys since a moment.
     uses: u32,
@@ -44,7 +44,7 @@ pub(crate) struct Reuse {
 impl Shards {
     /// Follows at most `most` keys. Memory is taken at the first use of a key: 40 bytes for each of them.
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, zeros: 0, keys: FastMap::default(), order: Recency::new(0), uses: 0, since: Tick(0) }
+        Self { most, zeros: 0, keys: HashedMap::default(), order: Recency::new(0), uses: 0, since: Tick(0) }
     }
 
     /// Whether the key with this hash is sampled.

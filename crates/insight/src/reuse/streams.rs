@@ -2,8 +2,7 @@
 
 use super::curve::Curve;
 use super::shards::Shards;
-use crate::hash::Seed;
-use std::hash::BuildHasher;
+use crate::hash::hash_of;
 use telemetry::{CacheName, Glance, Kind, Layer, Op};
 
 /// A file of fewer bytes becomes a page instead of an open file.
@@ -27,37 +26,37 @@ pub(crate) fn place(cache: CacheName) -> Option<usize> {
 /// The sampled keys of all caches that have a curve.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    seed: Seed,
     shards: [Shards; 4],
 }
 
 impl Default for Streams {
     fn default() -> Self {
-        Self { seed: Seed::default(), shards: MOST.map(Shards::new) }
+        Self { shards: MOST.map(Shards::new) }
     }
 }
 
 /// A lookup in a cache that has a curve.
-struct Lookup<'a> {
+struct Lookup {
     place: usize,
-    key: &'a str,
+    /// The hash of its key.
+    key: u64,
     /// What the key takes in the cache, if the request tells.
     weight: Option<u64>,
     missed: bool,
 }
 
 impl Streams {
-    /// Counts a request. Returns whether the event is worth storing, because it shows best what a larger cache would save.
-    pub(crate) fn see(&mut self, event: &Glance<'_>, curves: &mut [Curve; 4]) -> bool {
+    /// Counts a request. `path`: the hash of its path. Returns whether the event is worth storing, because it shows best what a larger
+    /// cache would save.
+    pub(crate) fn see(&mut self, event: &Glance<'_>, path: u64, curves: &mut [Curve; 4]) -> bool {
         if event.figures.kind != Kind::Request {
             return false;
         }
-        let Some(lookup) = lookup(event) else { return false };
+        let Some(lookup) = lookup(event, path) else { return false };
         let curve = &mut curves[lookup.place];
         curve.look();
-        let hash = self.seed.hash_one(lookup.key);
         let shards = &mut self.shards[lookup.place];
-        let Some(reuse) = shards.refer(hash, lookup.weight, event.figures.began) else { return false };
+        let Some(reuse) = shards.refer(lookup.key, lookup.weight, event.figures.began) else { return false };
         curve.see(reuse, lookup.missed, event.figures.first_byte, event.figures.id)
     }
 
@@ -69,20 +68,20 @@ impl Streams {
     }
 }
 
-fn lookup<'a>(event: &Glance<'a>) -> Option<Lookup<'a>> {
-    let (status, bytes, path) = (event.figures.status, event.figures.bytes_out, event.path);
+fn lookup(event: &Glance<'_>, path: u64) -> Option<Lookup> {
+    let (status, bytes, length) = (event.figures.status, event.figures.bytes_out, event.path.len());
     // Replies with 404 have a small cache of their own.
     let is_found = matches!(status, 200 | 206 | 304);
     let whole = (status == 200 && bytes > 0).then_some(bytes);
     match event.figures.layer {
         // Its page depends on the query, which is no part of the path.
         _ if event.figures.file == "dependencies" => None,
-        Layer::Page if is_found => Some(page(path, whole, false)),
+        Layer::Page if is_found => Some(page(path, length, whole, false)),
         Layer::Open if is_found => Some(open_file(path, false)),
         Layer::Hosted | Layer::Remote | Layer::Group if is_found => {
             let ran = |op| event.ops.iter().any(|(ran, _)| *ran == op);
             if ran(Op::PageKeep) {
-                return Some(page(path, whole, true));
+                return Some(page(path, length, whole, true));
             }
             if event.figures.layer == Layer::Hosted {
                 return (ran(Op::BlobOpen) && bytes > LARGE_FILE).then(|| open_file(path, true));
@@ -94,20 +93,20 @@ fn lookup<'a>(event: &Glance<'a>) -> Option<Lookup<'a>> {
             is_cached.then_some(Lookup { place: 2, key: path, weight, missed: waited })
         }
         Layer::Hosted if status == 404 => {
-            let (folder, _) = path.rsplit_once('/')?;
+            let (folder, _) = event.path.rsplit_once('/')?;
             let missed = event.ops.iter().any(|(ran, _)| *ran == Op::TruthRead);
-            Some(Lookup { place: 3, key: folder, weight: Some(1), missed })
+            Some(Lookup { place: 3, key: hash_of(&[folder]), weight: Some(1), missed })
         }
         _ => None,
     }
 }
 
-fn page(path: &str, whole: Option<u64>, missed: bool) -> Lookup<'_> {
-    let weight = whole.map(|bytes| bytes + path.len() as u64 + PAGE_FIXED);
+fn page(path: u64, length: usize, whole: Option<u64>, missed: bool) -> Lookup {
+    let weight = whole.map(|bytes| bytes + length as u64 + PAGE_FIXED);
     Lookup { place: 0, key: path, weight, missed }
 }
 
-fn open_file(path: &str, missed: bool) -> Lookup<'_> {
+fn open_file(path: u64, missed: bool) -> Lookup {
     Lookup { place: 1, key: path, weight: Some(1), missed }
 }
 
@@ -129,7 +128,7 @@ mod tests {
         let (mut streams, mut curves) = (Streams::default(), <[Curve; 4]>::default());
         let mut see = |event: Box<Event>| {
             let figures = Figures::of(&event);
-            streams.see(&Glance::of(&event, &figures), &mut curves);
+            streams.see(&Glance::of(&event, &figures), hash_of(&[&event.path]), &mut curves);
         };
         see(request("/repository/a/x", Layer::Hosted, 200, &[Op::PageKeep]));
         see(request("/repository/a/x", Layer::Page, 200, &[Op::PageLookup]));

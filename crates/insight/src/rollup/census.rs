@@ -25,6 +25,8 @@ struct State {
     asked: u64,
     done: u64,
     stop: bool,
+    /// Somebody waited in vain: the disk hangs. Nobody waits until the writer goes on.
+    hangs: bool,
     /// The writer has ended, or never began.
     gone: bool,
     /// How many censuses count.
@@ -79,18 +81,23 @@ impl Handover {
     /// The writer has done its work.
     pub(super) fn done(&self, work: &Work, spare: Option<Box<Delta>>) {
         let mut state = lock(&self.state);
-        state.done = work.asked;
+        (state.done, state.hangs) = (work.asked, false);
         state.spare = spare.or_else(|| state.spare.take());
         self.changed.notify_all();
     }
 
-    /// Waits until the writer has written what the collector has given.
-    pub(super) fn flush(&self) {
+    /// Waits until the writer has written what the collector has given, for `most` at most. Returns whether it has.
+    pub(super) fn flush(&self, most: Duration) -> bool {
         let mut state = lock(&self.state);
         state.asked += 1;
         let mine = state.asked;
         self.changed.notify_all();
-        drop(wait(self.changed.wait_while(state, |state| state.done < mine && !state.gone)));
+        let most = if state.hangs { Duration::ZERO } else { most };
+        let waits = |state: &mut State| state.done < mine && !state.gone;
+        let (mut state, time) =
+            self.changed.wait_timeout_while(state, most, waits).unwrap_or_else(PoisonError::into_inner);
+        state.hangs |= time.timed_out();
+        !time.timed_out()
     }
 
     /// Lets the writer end after it has written everything.

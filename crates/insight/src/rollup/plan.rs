@@ -109,14 +109,16 @@ impl Rollups {
     }
 
     /// The counts from which a question can be answered. `None`: it needs events, since they have a column, an order of columns or a moment
-    /// that counts do not have. It waits until the writer has what the census has seen.
+    /// that counts do not have, or the writer hangs. It waits until the writer has what the census has seen.
     pub fn scan(&self, question: &Question) -> Option<RollupScan> {
         let shared = self.shared()?;
         if !self.is_counting() {
             return None;
         }
         // An event can be asked for as soon as its response was sent.
-        self.flush();
+        if !self.flush() {
+            return None;
+        }
         RollupScan::of(question, shared, shared.options.clock.now())
     }
 }

@@ -12,6 +12,7 @@ use crate::row::RepositoryFacts;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use telemetry::{Bound, BoundName, Census, Clock, Log, background, lock};
 
 /// The options of rollups.
@@ -101,11 +102,12 @@ impl Rollups {
         Ok(())
     }
 
-    /// Waits until everything that the census has seen can be asked for and is in the log.
-    pub fn flush(&self) {
-        if self.shared.get().is_some() {
-            self.handover.flush();
-        }
+    /// How long a caller waits for the writer, whose disk may hang.
+    const FLUSH_MAX: Duration = Duration::from_secs(10);
+
+    /// Waits until everything that the census has seen can be asked for and is in the log. `false`: the writer did not do that in ten seconds.
+    pub fn flush(&self) -> bool {
+        self.shared.get().is_none() || self.handover.flush(Self::FLUSH_MAX)
     }
 
     /// Writes the rest, and ends the thread. Call it after the recorder was stopped.

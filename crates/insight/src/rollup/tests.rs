@@ -87,7 +87,7 @@ impl World {
     /// Waits until everything is counted and logged.
     fn settle(&self) {
         assert!(self.recorder.flush(Duration::from_secs(60)));
-        self.rollups.flush();
+        assert!(self.rollups.flush());
     }
 
     /// Events by the time of their row and repository: those in memory, those in files of minutes, those in files of hours.

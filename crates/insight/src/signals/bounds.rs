@@ -43,11 +43,15 @@ impl BoundSeen {
         self.full += other.full;
         self.near += other.near;
         self.demand += other.demand;
-        self.demands.merge(&other.demands);
+        if other.demands.count() > 0 {
+            self.demands.merge(&other.demands);
+        }
         self.demand_max = self.demand_max.max(other.demand_max);
         self.used_max = self.used_max.max(other.used_max);
         self.rejected += other.rejected;
-        self.waits.merge(&other.waits);
+        if other.waits.count() > 0 {
+            self.waits.merge(&other.waits);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ const STRETCH_S: u64 = 10;
 const STRETCHES: usize = 360;
 /// Windows of limits, in seconds: a minute, five, a quarter of an hour, an hour.
 const WINDOWS: [u64; 4] = [60, 300, 900, 3600];
-/// The fewest calls before a 429 from which a limit is learnt.
+/// The fewest calls in its window before a 429 from which a limit is learnt.
 const CALLS_MIN: u64 = 10;
 /// The shortest time from which a rate is told, in seconds.
 const RATE_MIN_S: f64 = 5.0;
@@ -21,7 +21,7 @@ const RATE_MIN_S: f64 = 5.0;
 pub(crate) struct CallLimit {
     /// Calls in a window before the host said that there were too many.
     pub(crate) calls: u64,
-    /// The window, in seconds: the shortest usual one that is not shorter than the pause.
+    /// The window, in seconds: the shortest usual one that is not shorter than the pause and has enough calls.
     pub(crate) window_s: u64,
     /// The pause that the host asked for, in seconds.
     pub(crate) pause_s: f64,
@@ -111,10 +111,9 @@ impl Host {
         if refused > 0 {
             self.count(answered, second);
             let pause_s = sums.pause_ms as f64 / 1e3;
-            if !self.blocked && self.calls >= CALLS_MIN {
-                let window_s = WINDOWS.into_iter().find(|window| *window as f64 >= pause_s).unwrap_or(WINDOWS[3]);
-                let calls = self.within(window_s, second).min(self.calls);
-                self.limit = Some(CallLimit { calls, window_s, pause_s });
+            if !self.blocked {
+                let limit = self.learnt(pause_s, second);
+                self.limit = limit.or(self.limit);
             }
             (self.since, self.calls, self.blocked) = (second + pause_s, 0, true);
         } else {
@@ -126,6 +125,17 @@ impl Host {
         let lately = (second - self.since).clamp(0.0, WINDOWS[0] as f64).max(RATE_MIN_S);
         let rate = self.within(WINDOWS[0], second).min(self.calls) as f64 / lately;
         LimitSeen { refused, at: now.0, limit: self.limit, calls, rate, blocked: self.blocked }
+    }
+
+    /// The limit, of the shortest window that is no shorter than the pause and has enough calls. `None`: none has, so the limit is that of a
+    /// longer time, or of a host that refuses nearly everything.
+    fn learnt(&self, pause_s: f64, second: f64) -> Option<CallLimit> {
+        let windows = WINDOWS.into_iter().filter(|window| *window as f64 >= pause_s || *window == WINDOWS[3]);
+        let mut limits = windows.map(|window_s| {
+            let calls = self.within(window_s, second).min(self.calls);
+            CallLimit { calls, window_s, pause_s }
+        });
+        limits.find(|limit| limit.calls >= CALLS_MIN)
     }
 
     fn count(&mut self, calls: u64, second: f64) {
@@ -189,6 +199,18 @@ mod tests {
         assert_eq!(seen[50].limit.unwrap().calls, 500);
         assert_eq!(seen[199].reached_in_s(), None, "{:?}", seen[199]);
         assert_eq!(called([100; 60], &[]).last().unwrap().reached_in_s(), None);
+    }
+
+    #[test]
+    fn a_window_with_fewer_than_ten_calls_is_no_limit() {
+        // A call in 30 s, with a pause of 30 s: the minute before the 429 has three, five minutes have ten.
+        let every = |seconds: u64| (0..400).map(move |second| u64::from(second % seconds == 0));
+        let limit = called(every(30), &[300])[300].limit;
+        assert_eq!(limit, Some(CallLimit { calls: 11, window_s: 300, pause_s: 30.0 }));
+        assert_eq!(called(every(50), &[300]).last().unwrap().limit, None, "seven calls so far");
+        let limit = called((0..20).map(|second| u64::from(second < 10)), &[10])[10].limit;
+        assert_eq!(limit.map(|limit| (limit.calls, limit.window_s)), Some((10, 60)));
+        assert_eq!(called((0..20).map(|second| u64::from(second < 9)), &[10])[10].limit, None);
     }
 
     #[test]

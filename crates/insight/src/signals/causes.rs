@@ -1,5 +1,7 @@
 //! Who causes the calls to a host: the clients and tokens with most calls, in a table of a fixed size.
 
+use crate::hash::same;
+
 /// The most rows. If there are more clients, the rows with most calls are right, and the others are estimates.
 const ROWS_MAX: usize = 32;
 
@@ -30,7 +32,7 @@ impl Causes {
             return;
         }
         self.calls += calls;
-        let known = |row: &&mut Cause| *row.client == *client && *row.token == *token;
+        let known = |row: &&mut Cause| same(&row.client, client) && same(&row.token, token);
         if let Some(row) = self.rows.iter_mut().find(known) {
             row.calls += calls;
             return;

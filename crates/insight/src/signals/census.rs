@@ -1,10 +1,11 @@
 //! Adds every finished event to the present window. It runs on the thread of the collector.
 
 use super::window::Window;
+use crate::hash::hash_of;
 use crate::reuse::streams::Streams;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
-use telemetry::{Because, Census, Glance, SamplingDecision, lock};
+use telemetry::{Because, Census, Glance, Kind, SamplingDecision, lock};
 
 /// The window between the collector, which fills it, and the thread of findings, which takes it.
 #[derive(Debug, Default)]
@@ -55,8 +56,9 @@ impl Census for FindingsCensus {
 
     fn see(&mut self, event: &Glance<'_>) -> SamplingDecision {
         let window = self.window.get_or_insert_with(|| Self::borrow(&self.handover));
-        let decision = window.see(event);
-        match self.streams.see(event, &mut window.caches.curves) {
+        let path = if event.figures.kind == Kind::Request { hash_of(&[event.path]) } else { 0 };
+        let decision = window.see(event, path);
+        match self.streams.see(event, path, &mut window.caches.curves) {
             true => SamplingDecision::store(1, Because::Evidence),
             false => decision,
         }

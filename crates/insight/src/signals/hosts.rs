@@ -135,15 +135,22 @@ impl HostSeen {
 
     /// Counts the calls that an event made itself. `followers`: requests that waited for it. Returns whether the event shows a fault best.
     fn call(&mut self, event: &Glance<'_>, used: &UpstreamUse, ops: &[(Op, Tally)], followers: u64) -> bool {
-        let heads =
-            ops.iter().find(|(op, _)| *op == Op::UpstreamFirstByte).map_or(0, |(_, tally)| u64::from(tally.count));
-        // The record of an event that waited for a download as well has the calls of the download.
-        let calls = if used.flight.is_none() { u64::from(used.calls) } else { heads };
-        self.calls += calls;
-        self.connects += u64::from(used.connects);
-        self.reused += u64::from(used.reused);
-        self.closed_by_upstream += u64::from(used.closed_by == Some(ClosedBy::Upstream));
-        self.closed_by_us += u64::from(used.closed_by == Some(ClosedBy::Us));
+        if used.flight.is_none() {
+            self.calls += u64::from(used.calls);
+            self.connects += u64::from(used.connects);
+            self.reused += u64::from(used.reused);
+            self.closed_by_upstream += u64::from(used.closed_by == Some(ClosedBy::Upstream));
+            self.closed_by_us += u64::from(used.closed_by == Some(ClosedBy::Us));
+        } else {
+            // The record of an event that waited for a download as well has the calls and connections of the download. Its own ones are
+            // known by its operations; how they were closed is not.
+            let runs = |part: Op| ops.iter().find(|(op, _)| *op == part).map_or(0, |(_, tally)| u64::from(tally.count));
+            let heads = runs(Op::UpstreamFirstByte);
+            let connects = runs(Op::UpstreamTcp).min(u64::from(used.connects));
+            self.calls += heads;
+            self.connects += connects;
+            self.reused += heads.saturating_sub(connects).min(u64::from(used.reused));
+        }
         let mut shows = false;
         for (op, tally) in ops {
             let Some(at) = place(*op) else { continue };

@@ -7,7 +7,7 @@ use super::window::Window;
 #[derive(Debug)]
 pub(super) struct Sliding {
     most: usize,
-    /// Sums from each of the older windows to the last of them, the oldest window's at the end.
+    /// Sums from each of the older windows to the last of them, the next one that is needed at the end.
     older: Vec<Window>,
     newer: Vec<Window>,
     newer_sum: Window,
@@ -19,30 +19,39 @@ impl Sliding {
         Self { most, older: Vec::new(), newer: Vec::new(), newer_sum: Window::default() }
     }
 
-    /// Adds a window. The oldest goes if there are too many.
-    pub(super) fn push(&mut self, window: Window) {
+    /// Adds a window, and returns the sum of the last ones.
+    pub(super) fn push(&mut self, window: Window) -> Window {
         self.newer_sum.add(&window);
         self.newer.push(window);
-        if self.older.len() + self.newer.len() <= self.most {
-            return;
+        if self.newer.len() < self.most {
+            let Some(mut sum) = self.older.pop() else { return self.newer_sum.clone() };
+            sum.add(&self.newer_sum);
+            return sum;
         }
-        if self.older.is_empty() {
-            for mut window in self.newer.drain(..).rev() {
-                if let Some(later) = self.older.last() {
-                    window.add(later);
-                }
-                self.older.push(window);
+        // The sum of all of them is not needed any more, and with the next window the first one goes.
+        for mut window in self.newer.drain(1..).rev() {
+            if let Some(later) = self.older.last() {
+                window.add(later);
             }
-            self.newer_sum = Window::default();
+            self.older.push(window);
         }
-        self.older.pop();
+        self.newer.clear();
+        std::mem::take(&mut self.newer_sum)
     }
 
-    /// The sum.
-    pub(super) fn sum(&self) -> Window {
-        let mut sum = self.older.last().cloned().unwrap_or_default();
-        sum.add(&self.newer_sum);
-        sum
+    /// The windows since their number was a multiple of the most.
+    pub(super) fn newer(&self) -> &[Window] {
+        &self.newer
+    }
+
+    /// Whether there was none yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.newer.is_empty() && self.older.is_empty()
+    }
+
+    /// Whether the number of windows since the first one is a multiple of the most.
+    pub(super) fn is_round(&self) -> bool {
+        self.newer.is_empty()
     }
 }
 
@@ -57,10 +66,10 @@ mod tests {
         for requests in [5, 1, 7, 2, 9, 4, 4, 8, 1, 3] {
             let mut window = Window::default();
             window.requests.all.requests = requests;
-            sliding.push(window);
             last.push(requests);
             let expected: u64 = last.iter().rev().take(3).sum();
-            assert_eq!(sliding.sum().requests.all.requests, expected, "after {last:?}");
+            assert_eq!(sliding.push(window).requests.all.requests, expected, "after {last:?}");
+            assert_eq!(sliding.is_round(), last.len().is_multiple_of(3), "after {last:?}");
         }
     }
 }

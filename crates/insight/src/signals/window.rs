@@ -62,12 +62,12 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Counts a finished event. The event that shows a fault best is stored.
-    pub(crate) fn see(&mut self, event: &Glance<'_>) -> SamplingDecision {
+    /// Counts a finished event. `path`: the hash of its path. The event that shows a fault best is stored.
+    pub(crate) fn see(&mut self, event: &Glance<'_>, path: u64) -> SamplingDecision {
         self.normal.see(event);
         let mut shows = self.requests.see(event);
         self.repositories.see(event);
-        shows |= self.clients.see(event);
+        shows |= self.clients.see(event, path);
         if event.more.is_some() {
             shows |= self.outside.see(event);
         }

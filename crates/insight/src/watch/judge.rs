@@ -12,8 +12,10 @@ const REQUESTS_AFTER: Duration = Duration::from_secs(10);
 const WORKING_AFTER: Duration = Duration::from_secs(60);
 /// The share of a processor from which the process works.
 const WORKING_SHARE: f64 = 0.5;
-/// A loop is silent for this long.
-pub(super) const LOOP_AFTER: Duration = Duration::from_secs(2);
+/// A loop that answers clients is silent for this long.
+pub(super) const LOOP_AFTER: Duration = Duration::from_secs(4);
+/// The loop of jobs, for which no client waits but followers of downloads.
+const BACK: &str = "back";
 /// A probe has no answer for this long.
 const PROBE_AFTER: Duration = Duration::from_secs(5);
 
@@ -77,9 +79,11 @@ impl Judge {
         let still = |what: &str, time: Duration, after: Duration| {
             (time >= after).then(|| Standstill { what: what.to_owned(), time })
         };
-        let silent = self.loops.iter().max_by_key(|(_, silent)| *silent);
+        let silent = self.loops.iter().filter(|(name, _)| name != BACK).max_by_key(|(_, silent)| *silent);
+        let back = self.loops.iter().find(|(name, _)| name == BACK);
         silent
             .and_then(|(name, silent)| still(name, *silent, LOOP_AFTER))
+            .or_else(|| back.and_then(|(name, silent)| still(name, *silent, REQUESTS_AFTER)))
             .or_else(|| still("probe", self.probe, PROBE_AFTER))
             .or_else(|| still("requests", self.requests, requests_after))
     }
@@ -143,7 +147,7 @@ mod tests {
     #[test]
     fn a_loop_stands_still_after_two_seconds_unless_it_has_no_processor() {
         let (look, still) = looks(100, |_| at(7, |_| {})).unwrap();
-        assert_eq!((look, &*still.what, still.time), (8, "core-0", LOOP_AFTER));
+        assert_eq!((look, &*still.what, still.time), (16, "core-0", LOOP_AFTER));
         assert_eq!(looks(100, |_| at(7, |sight| sight.loops[0].is_starved = true)), None);
         assert_eq!(looks(100, |_| at(0, |_| {})), None, "it has not begun");
         assert_eq!(looks(100, |look| at(1 + look / 7, |_| {})), None);

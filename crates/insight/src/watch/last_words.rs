@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use telemetry::{Clock, Log, Millis, Recorder, Tick, lock, resident_bytes};
+use telemetry::{Clock, Log, LongJob, Millis, Recorder, Tick, lock, resident_bytes};
 
 /// The longest file that is read, in bytes.
 const BYTES_MAX: u64 = 64 << 10;
@@ -119,9 +119,10 @@ impl LastWords {
     }
 
     /// Writes until the watch ends, and removes the file then.
-    pub(super) fn run(mut self, shared: &Shared) {
+    pub(super) fn run(&mut self, shared: &Shared, job: &LongJob) {
         let (mut idle, mut written) = (0, self.words.resident_bytes);
         while shared.wait(EVERY) {
+            job.moved();
             self.look();
             let words = &self.words;
             let grown = words.resident_bytes.abs_diff(written) > GROWTH_BYTES;
@@ -198,11 +199,11 @@ mod tests {
         assert!(run.resident_bytes > 0);
         drop(second);
         assert_eq!(begin(&file, 1_006_000).previous.get(&recorder).unwrap().ends, 2);
-        let later = begin(&file, 9_000_000);
+        let mut later = begin(&file, 9_000_000);
         assert_eq!(later.previous.get(&recorder).unwrap().ends, 1, "the earlier ones are long ago");
         let shared = Shared::default();
         *lock(&shared.stop) = true;
-        later.run(&shared);
+        later.run(&shared, &recorder.long_job("last-words", EVERY));
         assert_eq!(begin(&file, 9_100_000).previous.get(&recorder), None, "that one ended in order");
     }
 

@@ -108,7 +108,7 @@ impl One {
         let ops = Op::ALL.iter().copied().map(Some).chain([None]);
         let now: Vec<u64> = ops.clone().map(|op| monitor.blocks().nanos_of(op)).collect();
         self.by_op.resize(now.len(), 0);
-        let grown = now.iter().zip(&self.by_op).map(|(now, before)| now - before);
+        let grown = now.iter().zip(&self.by_op).map(|(now, before)| now.saturating_sub(*before));
         let op = ops.zip(grown).max_by_key(|(_, nanos)| *nanos).and_then(|(op, _)| op);
         self.by_op = now;
         if let Some(blocked) = without(sums.since(before), own_lateness) {

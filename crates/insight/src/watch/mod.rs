@@ -1,7 +1,8 @@
 //! The watch: a thread of its own that asks four times a second whether serving goes on, and what everybody does when it does not.
 //!
-//! It has no runtime, and takes no lock that a stuck thread may hold. A second thread asks the server through its public socket, a third
-//! writes the last words. Time that the machine took from this thread is no time in which others stood still.
+//! It has no runtime. The locks that it waits for are those of lists of the recorder (loops, jobs, bounds, hosts), which others hold only while
+//! they copy or change the list; it waits for no lock that a thread holds while it works. A second thread asks the server through its public
+//! socket, a third writes the last words. Time that the machine took from this thread is no time in which others stood still.
 
 mod doing;
 mod judge;
@@ -13,6 +14,7 @@ mod tests;
 mod thread;
 mod waits;
 
+use crate::disk;
 use crate::signals::watch::{ProbeSeen, Stuck, WatchSeen};
 use last_words::LastWords;
 use std::collections::VecDeque;
@@ -22,7 +24,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::{Clock, Log, Recorder, lock};
+use telemetry::{Clock, Log, LongJob, Recorder, lock};
+
+/// The longest usual time between two heartbeats of a thread of the watch.
+const JOB_EVERY: Duration = Duration::from_secs(30);
 
 /// Asks the server through its public socket, and waits for so long at most. Returns how long the answer took.
 pub type AskSelf = Box<dyn Fn(Duration) -> io::Result<Duration> + Send>;
@@ -51,6 +56,8 @@ pub struct WatchOptions {
 pub struct Watch {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// The file of the last words.
+    words: Mutex<Option<PathBuf>>,
 }
 
 /// What the threads and their callers share.
@@ -92,22 +99,32 @@ impl Watch {
     /// Starts its threads. Without a thread it sees less.
     pub fn begin(&self, options: WatchOptions) {
         let WatchOptions { recorder, tells, clock, log, ask, words } = options;
+        lock(&self.words).clone_from(&words);
         let words = words.map(|file| LastWords::begin(file, recorder.clone(), clock, log.clone()));
         let mut threads = lock(&self.threads);
-        let mut start = |name: &str, work: Box<dyn FnOnce() + Send>| {
-            threads.extend(std::thread::Builder::new().name(name.to_owned()).spawn(work));
+        let mut start = |name: &'static str, mut work: Box<dyn FnMut(&LongJob) + Send>| {
+            let (job, shared, log) = (recorder.long_job(name, JOB_EVERY), self.shared.clone(), log.clone());
+            let supervised = move || {
+                // After a panic nobody knows whether serving stands still.
+                let again = |time| {
+                    *lock(&shared.stuck) = None;
+                    shared.wait(time)
+                };
+                job.supervise(&log, || work(&job), again);
+            };
+            threads.extend(std::thread::Builder::new().name(name.to_owned()).spawn(supervised));
         };
         if let Some(ask) = ask {
             let (shared, recorder) = (self.shared.clone(), recorder.clone());
-            start("watch-probe", Box::new(move || probing::run(&shared, &recorder, &ask)));
+            start("watch-probe", Box::new(move |job| probing::run(&shared, &recorder, &ask, job)));
         }
         let previous = words.as_ref().map(|words| words.previous.clone()).unwrap_or_default();
-        if let Some(words) = words {
+        if let Some(mut words) = words {
             let shared = self.shared.clone();
-            start("last-words", Box::new(move || words.run(&shared)));
+            start("last-words", Box::new(move |job| words.run(&shared, job)));
         }
-        let shared = self.shared.clone();
-        start("watch", Box::new(move || thread::run(&shared, &recorder, &tells, &log, &previous)));
+        let (shared, recorder, log) = (self.shared.clone(), recorder.clone(), log.clone());
+        start("watch", Box::new(move |job| thread::run(&shared, &recorder, (&tells, &log), &previous, job)));
     }
 
     /// Why serving stands still. `None`: it goes on.
@@ -129,6 +146,10 @@ impl Watch {
         for thread in std::mem::take(&mut *lock(&self.threads)) {
             // It has ended if it panicked.
             let _ = thread.join();
+        }
+        if let Some(words) = lock(&self.words).take() {
+            // Its thread removes it and logs a failure, unless it panicked at the end.
+            let _ = disk::remove(&words);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::signals::watch::ProbeSeen;
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use telemetry::{Recorder, lock};
+use telemetry::{LongJob, Recorder, lock};
 
 /// The interval between two probes.
 const EVERY: Duration = Duration::from_secs(5);
@@ -17,14 +17,18 @@ const TIMES_MAX: usize = 60;
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// Asks until the watch ends.
-pub(super) fn run(shared: &Shared, recorder: &Recorder, ask: &AskSelf) {
-    let mut every = AGAIN;
+pub(super) fn run(shared: &Shared, recorder: &Recorder, ask: &AskSelf, job: &LongJob) {
+    let (mut every, mut before) = (AGAIN, beats(recorder));
     while shared.wait(every) {
+        job.moved();
         if shared.stopping.load(Relaxed) {
             continue;
         }
         shared.probe.asking.store(true, Relaxed);
         let answer = ask(LIMIT);
+        // A second or more has passed since the last one, in which a loop that goes on beats.
+        let beats = beats(recorder);
+        let goes_on = std::mem::replace(&mut before, beats) != beats;
         every = if answer.is_ok() { EVERY } else { AGAIN };
         match answer {
             Ok(time) => {
@@ -34,7 +38,7 @@ pub(super) fn run(shared: &Shared, recorder: &Recorder, ask: &AskSelf) {
                     ProbeSeen { outside_s: time.as_secs_f64(), inside_s: recorder.probes().last_inside() as f64 / 1e9 },
                 );
             }
-            Err(error) if is_silence(error.kind()) => {
+            Err(error) if is_silence(error.kind(), goes_on) => {
                 recorder.probes().unanswered();
                 continue;
             }
@@ -55,7 +59,30 @@ fn remember(shared: &Shared, seen: ProbeSeen) {
     times.push_back(seen);
 }
 
-/// Whether the server did not answer. Other errors are failures of this side.
-fn is_silence(error: ErrorKind) -> bool {
-    matches!(error, ErrorKind::TimedOut | ErrorKind::WouldBlock | ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset)
+/// The beats of all event loops.
+fn beats(recorder: &Recorder) -> u64 {
+    recorder.loop_monitors().iter().fold(0, |sum, monitor| sum.wrapping_add(monitor.beats()))
+}
+
+/// Whether the server did not answer. `goes_on`: its loops do, so a connection that it closed was shed: the reserve for health checks is full.
+/// Other errors are failures of this side.
+fn is_silence(error: ErrorKind, goes_on: bool) -> bool {
+    match error {
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => true,
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => !goes_on,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_is_closed_is_silence_only_where_no_loop_goes_on() {
+        let of = |error| [true, false].map(|goes_on| is_silence(error, goes_on));
+        assert_eq!([ErrorKind::TimedOut, ErrorKind::WouldBlock].map(of), [[true; 2]; 2]);
+        assert_eq!([ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset].map(of), [[false, true]; 2]);
+        assert_eq!(of(ErrorKind::AddrNotAvailable), [false; 2]);
+    }
 }

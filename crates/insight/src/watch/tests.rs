@@ -4,7 +4,7 @@ use super::{AskSelf, Watch, WatchOptions};
 use crate::findings::{FindingState, Findings, FindingsOptions};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use telemetry::{Clock, Log, Millis, Recorder};
 
@@ -93,6 +93,30 @@ fn a_probe_that_cannot_be_sent_says_nothing_about_serving() {
 }
 
 #[test]
+fn a_watch_that_panics_begins_again_and_its_words_are_removed_at_an_orderly_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("last-words.json");
+    let clock = Clock::at(Millis(1_700_000_000_000));
+    let (recorder, watch, told) = (Recorder::silent(clock.clone()), Watch::new(), Arc::new(AtomicUsize::new(0)));
+    let tells = told.clone();
+    watch.begin(WatchOptions {
+        recorder: recorder.clone(),
+        tells: Box::new(move |_| assert!(tells.fetch_add(1, Relaxed) > 0, "nobody listens")),
+        clock,
+        log: Log::silent(),
+        ask: None,
+        words: Some(file.clone()),
+    });
+    while told.load(Relaxed) < 2 {
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+    let job = recorder.long_jobs().into_iter().find(|job| job.name() == "watch").unwrap().view();
+    assert_eq!((job.panics, &*job.message, watch.stuck()), (1, "nobody listens", None));
+    watch.close();
+    assert!(!file.exists());
+}
+
+#[test]
 fn a_job_that_panics_again_and_again_is_a_finding() {
     let watched = Watched::begin(None);
     let job = watched.recorder.long_job("test", Duration::from_secs(60));
@@ -101,7 +125,7 @@ fn a_job_that_panics_again_and_again_is_a_finding() {
         runs += 1;
         assert!(runs > 3, "no memory for the index");
     };
-    assert_eq!(job.supervise(crash, |_| true), Some(()));
+    assert_eq!(job.supervise(&Log::silent(), crash, |_| true), Some(()));
     watched.await_open("job-crash-loop@job:test", true);
     let found = watched.findings.list(&[FindingState::Open]).remove(0);
     assert!(found.sentence.contains("panicked 3 times") && found.sentence.contains("no memory for the index"));

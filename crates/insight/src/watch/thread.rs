@@ -8,16 +8,18 @@ use super::{Shared, TellSeen, waits};
 use crate::signals::watch::{Stuck, WatchSeen};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use telemetry::{BoundName, Log, Op, Recorder, Tick, lock, process_nanos};
+use telemetry::{BoundName, Log, LongJob, Op, Recorder, Tick, lock, process_nanos};
 
 /// Looks between two times at which the figures of loops and jobs are handed over.
 const TELLS: u64 = 20;
 
 /// Looks until the watch ends.
-pub(super) fn run(shared: &Shared, recorder: &Recorder, tells: &TellSeen, log: &Log, previous: &Previous) {
+pub(super) fn run(shared: &Shared, recorder: &Recorder, tells: (&TellSeen, &Log), previous: &Previous, job: &LongJob) {
+    let (tells, log) = tells;
     let (mut judge, mut loops, mut looks) = (Judge::default(), Loops::default(), 0_u64);
     let mut last = Tick::now();
     while shared.wait(EVERY) {
+        job.moved();
         let now = Tick::now();
         let elapsed = Duration::from_nanos(now.since(std::mem::replace(&mut last, now)));
         let sight = look(shared, recorder, &mut loops, elapsed);
@@ -65,7 +67,8 @@ fn look(shared: &Shared, recorder: &Recorder, loops: &mut Loops, elapsed: Durati
 
 /// Whether calls to upstreams are under way.
 fn calls_upstreams(recorder: &Recorder) -> bool {
-    recorder.bounds().iter().any(|bound| bound.name() == BoundName::UpstreamCalls && bound.used() + bound.waiters() > 0)
+    let bounds = recorder.bounds_as_registered();
+    bounds.iter().any(|bound| bound.name() == BoundName::UpstreamCalls && bound.used() + bound.waiters() > 0)
 }
 
 /// What stands still. The log tells what everybody was doing when that begins.

@@ -1,6 +1,6 @@
 //! Figures of the whole machine: processor time that other virtual machines took, load, memory, and refused connections.
 
-use crate::machine::kernel_text::{kib, read, read_up_to};
+use crate::machine::kernel_text::{kib, read, read_up_to, single};
 use std::path::Path;
 
 /// Figures of the whole machine. `None`: the kernel does not have it.
@@ -16,6 +16,9 @@ pub struct System {
     pub listen_overflows: Option<u64>,
     /// Connections that were dropped before they were accepted, for this and other reasons.
     pub listen_drops: Option<u64>,
+    /// The most connections that may wait in an accept queue of this network namespace (`net.core.somaxconn`).
+    #[serde(skip)]
+    pub somaxconn: Option<u64>,
 }
 
 impl System {
@@ -30,6 +33,7 @@ impl System {
             available_bytes: kib(&memory, "MemAvailable"),
             listen_overflows: extended(&netstat, "ListenOverflows"),
             listen_drops: extended(&netstat, "ListenDrops"),
+            somaxconn: single(&proc.join("sys/net/core/somaxconn")),
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn write(page: &mut Page, jobs: &[Arc<LongJob>], probes: &Probes) {
     page.family(
         "probes_unanswered_total",
         "counter",
-        "Probes of the server to itself that had no answer within five seconds",
+        "Probes of the server to itself that had no answer: none came within five seconds, or no event loop went on",
     )
     .sample(&[], unanswered as f64);
 }

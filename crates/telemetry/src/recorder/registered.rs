@@ -44,6 +44,11 @@ impl Recorder {
         lock(&self.bounds).clone()
     }
 
+    /// The same, without a look at how full the buffers of the recorder itself are: no lock of another thread that works is waited for.
+    pub fn bounds_as_registered(&self) -> Vec<Arc<Bound>> {
+        lock(&self.bounds).clone()
+    }
+
     /// Makes a monitor for the event loop of that name, and makes it visible in metrics. It replaces one of the same name.
     pub fn loop_monitor(&self, name: &str) -> Arc<LoopMonitor> {
         let monitor = Arc::new(LoopMonitor::new(name));

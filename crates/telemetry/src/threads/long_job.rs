@@ -1,5 +1,6 @@
 //! A job that runs for as long as the server: its heartbeat, and how often it panicked. Somebody else starts it again.
 
+use crate::log::Log;
 use crate::{Tick, lock};
 use std::any::Any;
 use std::collections::VecDeque;
@@ -78,9 +79,24 @@ impl LongJob {
         self.ended.store(true, Relaxed);
     }
 
-    /// Counts a panic. Returns how long to wait before it is started again: a second, and twice as long after each further panic within
-    /// ten minutes, up to a minute.
-    pub fn panicked(&self, panic: &(dyn Any + Send)) -> Duration {
+    /// Counts a panic and logs it. Returns how long to wait before it is started again: a second, and twice as long after each further panic
+    /// within ten minutes, up to a minute.
+    pub fn panicked(&self, panic: &(dyn Any + Send), log: &Log) -> Duration {
+        let wait = self.count(panic);
+        let view = self.view();
+        log.error(
+            "a job panicked, and is started again",
+            &[
+                ("job", &self.name),
+                ("why", &view.message),
+                ("panics_of_ten_minutes", &view.recent_panics),
+                ("again_in_s", &wait.as_secs()),
+            ],
+        );
+        wait
+    }
+
+    fn count(&self, panic: &(dyn Any + Send)) -> Duration {
         self.panics.fetch_add(1, Relaxed);
         let now = Tick::now();
         let mut recent = lock(&self.recent);
@@ -94,9 +110,14 @@ impl LongJob {
         Duration::from_secs(1 << doublings).min(WAIT_MAX)
     }
 
-    /// Runs `work` on this thread until it returns, also after panics. `wait` is called with the time to wait before it runs again.
-    /// Returns `None` when `wait` returns `false`: there is no reason to go on.
-    pub fn supervise<T>(&self, mut work: impl FnMut() -> T, mut wait: impl FnMut(Duration) -> bool) -> Option<T> {
+    /// Runs `work` on this thread until it returns, also after panics, which are logged. `wait` is called with the time to wait before it runs
+    /// again. Returns `None` when `wait` returns `false`: there is no reason to go on.
+    pub fn supervise<T>(
+        &self,
+        log: &Log,
+        mut work: impl FnMut() -> T,
+        mut wait: impl FnMut(Duration) -> bool,
+    ) -> Option<T> {
         loop {
             match catch_unwind(AssertUnwindSafe(&mut work)) {
                 Ok(done) => {
@@ -104,7 +125,7 @@ impl LongJob {
                     return Some(done);
                 }
                 Err(panic) => {
-                    if !wait(self.panicked(&*panic)) {
+                    if !wait(self.panicked(&*panic, log)) {
                         self.ended();
                         return None;
                     }
@@ -152,7 +173,7 @@ mod tests {
             assert!(runs > 8, "run {runs}");
             runs
         };
-        let done = job.supervise(work, |wait| {
+        let done = job.supervise(&Log::silent(), work, |wait| {
             waits.push(wait.as_secs());
             true
         });
@@ -165,7 +186,7 @@ mod tests {
     fn a_job_that_is_not_to_go_on_is_not_started_again() {
         let job = LongJob::new("test", Duration::from_secs(60));
         assert!(job.view().age.is_some());
-        assert_eq!(job.supervise(|| panic!("always"), |_| false), None::<()>);
+        assert_eq!(job.supervise(&Log::silent(), || panic!("always"), |_| false), None::<()>);
         assert_eq!((job.view().panics, job.view().age), (1, None));
     }
 }

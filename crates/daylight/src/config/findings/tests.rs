@@ -39,6 +39,8 @@ fn a_finding_that_cannot_be_is_refused_with_its_line() {
         (of("above = 1\n"), ":2: a finding needs `question`"),
         (of(&format!("{QUESTION}above = 1\nbelow = 2\n")), ":2: a finding has one of `above` and `below`"),
         (of(&format!("{QUESTION}above = \"much\"\n")), ":5: `finding.above` must be a number, not `much`"),
+        (of(&format!("{QUESTION}above = nan\n")), ":5: `finding.above` must be a number, not `nan`"),
+        (of("question = \"count where class = downlods\"\nabove = 1\n"), ":4: no event can meet the question: "),
         (of(&format!("{QUESTION}abov = 1\n")), ":5: there is no setting or section `finding.abov`"),
         (of("question = \"count by pakage\"\nabove = 1\n"), ":4: the question cannot be read: "),
         (of("question = \"count by package\"\nabove = 1\n"), ":4: the question cannot be answered from the counts"),
@@ -50,7 +52,8 @@ fn a_finding_that_cannot_be_is_refused_with_its_line() {
         (format!("{0}{0}", of(&format!("{QUESTION}above = 1\n"))), ":8: the finding `slow` is defined already"),
         ("[finding]\nname = \"slow\"\n".to_owned(), ":1: write `[[finding]]`, once for each finding"),
     ] {
-        let (said, _) = refused(&text);
+        let (said, hint) = refused(&text);
+        assert!(hint.is_some() || said.contains("write `[[finding]]`"), "{text}: {said}");
         assert!(said.starts_with(message), "{text}: {said}");
     }
     let (_, hint) = refused(&of("question = \"count by package\"\nabove = 1\n"));

@@ -25,6 +25,9 @@ const STARVED: f64 = 0.25;
 /// Requests that wait behind a thread without a processor.
 const BEHIND: f64 = 10.0;
 
+/// Milliseconds of an hour.
+const HOUR_MS: i64 = 3_600_000;
+
 /// Classes whose requests a client waits for. Questions about events, pages for people and the API take as long as is asked.
 const CLASSES: [Class; 4] = [Class::Small, Class::Downloads, Class::Uploads, Class::DynamicIndex];
 const LAYERS: [Layer; 3] = [Layer::Hosted, Layer::Remote, Layer::Group];
@@ -47,7 +50,7 @@ fn look(seen: &Seen) -> Verdict {
         let missing = NormalView::NEEDED_HOURS - hours;
         return Verdict::Unknown {
             needs: format!("{} hours of figures; there are {hours}", NormalView::NEEDED_HOURS),
-            until: Some(seen.uptime + Duration::from_secs(missing * 3600)),
+            until: Some(full(seen, missing)),
         };
     }
     let classes = CLASSES.into_iter().filter_map(|class| slow(seen, &Key::Class(class), class.as_str(), "class"));
@@ -58,6 +61,13 @@ fn look(seen: &Seen) -> Verdict {
     // A kind of repository may be slow among requests of classes that are not.
     let layers = LAYERS.into_iter().filter_map(|layer| slow(seen, &Key::Layer(layer), layer.as_str(), "layer"));
     Verdict::Looked(layers.collect())
+}
+
+/// The uptime at which so many hours more are full, if requests come in each: hours end by the time of day.
+fn full(seen: &Seen, missing: u64) -> Duration {
+    let into_hour = seen.now.0.rem_euclid(HOUR_MS).cast_unsigned();
+    (seen.uptime + Duration::from_millis(missing.saturating_mul(HOUR_MS.cast_unsigned())))
+        .saturating_sub(Duration::from_millis(into_hour))
 }
 
 fn slow(seen: &Seen, key: &Key, name: &str, column: &str) -> Option<Problem> {
@@ -133,6 +143,7 @@ fn time(nanos: f64) -> String {
 mod tests {
     use super::*;
     use std::sync::Arc;
+    use telemetry::Millis;
 
     const NORMAL: Normal = Normal { median: 1e8, p95: 3e8, mean: 1.2e8, spread: 0.02, n: 5000.0 };
 
@@ -204,6 +215,12 @@ mod tests {
         let view = NormalView { hours: 23, ..(*young.normal).clone() };
         (young.normal, young.uptime) = (Arc::new(view), Duration::from_secs(100));
         let needs = "24 hours of figures; there are 23".to_owned();
-        assert_eq!(look(&young), Verdict::Unknown { needs, until: Some(Duration::from_secs(3700)) });
+        // The moment stays the same while the hour passes.
+        for passed in [0, 1, 3599] {
+            young.now = Millis(1_793_534_400_000 + 1000 * i64::try_from(passed).unwrap());
+            young.uptime = Duration::from_secs(100 + passed);
+            let until = Some(Duration::from_secs(3700));
+            assert_eq!(look(&young), Verdict::Unknown { needs: needs.clone(), until });
+        }
     }
 }

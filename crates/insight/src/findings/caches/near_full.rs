@@ -1,7 +1,8 @@
 //! Something is nearly full, or soon will be, and requests fail when it is.
 
 use super::size::{round_up, show};
-use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::check::{Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::wider::wider;
 use crate::signals::bounds::BoundSeen;
 use crate::signals::seen::Seen;
 use crate::signals::trends::{BREAKING, slope};
@@ -64,29 +65,22 @@ fn problem(seen: &Seen, name: BoundName, which: &str, bound: &BoundSeen) -> Opti
     let rejected = if bound.rejected > 0 { format!(", and {} were rejected", bound.rejected) } else { String::new() };
     let named = name.as_str();
     let of = if which.is_empty() { String::new() } else { format!(" of `{which}`") };
-    let sentence =
-        format!("`{named}`{of} is nearly full: {used} of {capacity} are used{when}{rejected} ({})", name.doc());
     let to = round_up(bound.used_max.max(bound.capacity) as f64 * ADVISED);
-    let change = bound.setting.and_then(|key| Change::of_setting(seen, key, possible(seen, name, to)));
+    let wider = bound.setting.and_then(|key| wider(seen, name, key, to));
+    let (change, note) = wider.map_or((None, String::new()), |wider| (wider.change, wider.note));
     Some(Problem {
         subject: format!("bound:{named}{}{which}", if which.is_empty() { "" } else { "/" }),
         lost: Lost::default(),
         confidence: if is_near { 0.9 } else { 0.6 },
-        sentence,
+        sentence: format!(
+            "`{named}`{of} is nearly full: {used} of {capacity} are used{when}{rejected} ({}){note}",
+            name.doc()
+        ),
         changes: change.into_iter().collect(),
         evidence: json!({ "where": [["kind", "=", "request"]], "by": ["client"], "measures": ["count", "max(duration_ms)"] }),
         guards: vec![Guard::passed("samples of the last five minutes above 80 %", bound.near)],
         ..Problem::default()
     })
-}
-
-/// A connection takes two descriptors, and the server does not start without them.
-fn possible(seen: &Seen, name: BoundName, to: u64) -> u64 {
-    let process = seen.machine.as_deref().map(|machine| machine.process);
-    match process.and_then(|process| process.max_fds) {
-        Some(all) if name == BoundName::Connections => to.min(all / 4),
-        _ => to,
-    }
 }
 
 /// The hours until it is full. `None`: it is less than half full, does not grow, or will not be full within a day.
@@ -139,7 +133,11 @@ mod tests {
         assert_eq!(found(&seen)[0].changes[0].to.as_ref().unwrap().as_u64(), Some(208));
         let process = ProcessFigures { open_fds: Some(10), max_fds: Some(600), ..ProcessFigures::default() };
         seen.machine = Some(Arc::new(MachineSample { process, ..MachineSample::default() }));
-        assert_eq!(found(&seen)[0].changes[0].to.as_ref().unwrap().as_u64(), Some(150));
+        assert_eq!(found(&seen)[0].changes[0].to.as_ref().unwrap().as_u64(), Some(172));
+        let process = ProcessFigures { max_fds: Some(456), ..process };
+        seen.machine = Some(Arc::new(MachineSample { process, ..MachineSample::default() }));
+        let problem = found(&seen).remove(0);
+        assert!(problem.changes.is_empty() && problem.sentence.contains("`LimitNOFILE="), "{problem:?}");
     }
 
     #[test]

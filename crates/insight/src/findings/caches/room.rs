@@ -1,5 +1,6 @@
 //! How much of the machine nothing uses.
 
+use crate::findings::wider::spare_descriptors;
 use crate::signals::seen::Seen;
 use telemetry::{BoundName, MachineSample};
 
@@ -52,7 +53,8 @@ impl Room {
             }
             Room::Descriptors => {
                 let process = seen.machine.as_deref()?.process;
-                Some(process.max_fds?.saturating_sub(process.open_fds?))
+                // Connections may come that are not there now.
+                Some(process.max_fds?.saturating_sub(process.open_fds?).min(spare_descriptors(seen)?))
             }
         }
     }

@@ -46,6 +46,9 @@ fn look(seen: &Seen) -> Verdict {
 }
 
 fn problem(seen: &Seen, client: &ClientSeen, hours: f64) -> Option<Problem> {
+    if (client.downloads.count as f64) < AGAIN {
+        return None;
+    }
     let paths = client.files.paths();
     let again = paths.iter().filter(|path| is_again(path)).count() as f64;
     if paths.len() < PATHS || again < SHARE * paths.len() as f64 {

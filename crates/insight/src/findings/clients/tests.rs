@@ -33,14 +33,15 @@ impl Traffic {
         (event.path, event.subject.kind, event.duration) = (path.to_owned(), "artifact", 1_000_000);
         change(&mut event);
         let figures = Figures::of(&event);
-        self.clients.see(&Glance::of(&event, &figures));
+        self.clients.see(&Glance::of(&event, &figures), crate::hash::hash_of(&[&event.path]));
     }
 
     fn seen(&self) -> Seen {
-        let mut seen = Seen::default();
+        let (mut seen, mut clients) = (Seen::default(), self.clients.clone());
+        clients.blame();
         for window in [&mut seen.recent, &mut seen.hour, &mut seen.day] {
             window.length = Duration::from_secs(300);
-            window.clients.add(&self.clients);
+            window.clients.add(&clients);
         }
         seen
     }

@@ -1,6 +1,7 @@
 //! Whole prefixes of names are missing upstream, and each folder below them is asked for by itself.
 
 use super::advice;
+use super::private;
 use crate::findings::check::{Check, FindingKind, Guard, Lost, Problem, Verdict};
 use crate::findings::wording;
 use crate::signals::members::GroupSeen;
@@ -27,6 +28,12 @@ pub(super) const CHECK: Check = Check {
 fn look(seen: &Seen) -> Verdict {
     let mut problems = Vec::new();
     for (group, recent) in &seen.recent.members.groups {
+        // Nothing below any prefix can cost more than all.
+        let all =
+            recent.members.iter().flat_map(|(_, member)| &member.prefixes.list).map(|(_, seen)| seen.missing_nanos);
+        if !advice::is_worth_telling(seen, advice::seconds(all.sum())) {
+            continue;
+        }
         let Some(day) = seen.day.members.group(group) else { continue };
         let prefixes: BTreeSet<&str> =
             recent.members.iter().flat_map(|(_, member)| &member.prefixes.list).map(|(prefix, _)| &**prefix).collect();
@@ -47,24 +54,27 @@ fn with_prefix<'a>(group: &'a GroupSeen, prefix: &str) -> impl Iterator<Item = (
 
 fn problem(seen: &Seen, group: &str, windows: [&GroupSeen; 2], prefix: &str) -> Option<Problem> {
     let [recent, day] = windows;
+    let of = seen.facts.repository(group)?;
     let lacks = |seen: &PrefixSeen| seen.hits == 0 && seen.missing_folders.count() >= FOLDERS_MIN;
-    let lacking: Vec<&str> = with_prefix(day, prefix)
-        .filter(|(name, prefix)| lacks(prefix) && !advice::never_decides(seen, group, name))
-        .map(|(name, _)| name)
-        .collect();
+    let is_told = |name: &str| {
+        let facts = advice::asked_by_file(seen, group, name);
+        // With a rule in force, requests waited before it was set.
+        facts.is_some_and(|facts| !private::is_kept(facts, prefix)) && !advice::never_decides(seen, group, name)
+    };
+    let all = with_prefix(day, prefix).filter(|(name, prefix)| lacks(prefix) && is_told(name));
+    let lacking: Vec<&str> = all.map(|(name, _)| name).collect();
     let costs =
         |name: &str| with_prefix(recent, prefix).find(|(of, _)| *of == name).map_or(0, |(_, seen)| seen.missing_nanos);
-    let lost = advice::seconds(lacking.iter().map(|name| costs(name)).sum());
+    let name = *lacking.iter().max_by_key(|name| costs(name))?;
+    // If nobody has it, the group asks no upstream.
+    let at_group = lacking.len() > 1 && !private::may_exist(seen, of, prefix);
+    let nanos = if at_group { lacking.iter().map(|name| costs(name)).sum() } else { costs(name) };
+    let lost = advice::seconds(nanos);
     if !advice::is_worth_telling(seen, lost) {
         return None;
     }
-    let of = seen.facts.repository(group)?;
-    let name = *lacking.iter().max_by_key(|name| costs(name))?;
     let [_, member] = advice::asked_by_file(seen, group, name)?;
     let folders = with_prefix(day, prefix).find(|(of, _)| *of == name)?.1.missing_folders.count();
-    // If nobody has it, the group asks no upstream.
-    let has_other = with_prefix(day, prefix).any(|(_, seen)| seen.hits > 0);
-    let at_group = lacking.len() > 1 && !has_other;
     let (subject, whose) = if at_group {
         (format!("group:{group}"), format!("the upstreams of `{group}` have"))
     } else {
@@ -72,9 +82,10 @@ fn problem(seen: &Seen, group: &str, windows: [&GroupSeen; 2], prefix: &str) -> 
     };
     let (_, member_seen) = recent.members.iter().find(|(of, _)| **of == *name)?;
     let sentence = format!(
-        "{whose} nothing below `{prefix}`: of about {folders} folders that were asked for in the last day, none was there, and requests \
+        "{whose} nothing below `{prefix}`: of about {folders} folders that were asked for in {}, none was there, and requests \
          waited {} in {} for these answers. With a rule for the prefix nobody is asked; names of it that an upstream gets \
-         later are not seen then",
+         later are not seen then. The command shows which answers would change; without `--preview` the rule is set",
+        advice::period(seen),
         wording::seconds(lost),
         wording::length(&seen.recent),
     );
@@ -83,7 +94,7 @@ fn problem(seen: &Seen, group: &str, windows: [&GroupSeen; 2], prefix: &str) -> 
         lost: Lost::of([(group, lost)]),
         confidence: 0.9,
         sentence,
-        changes: vec![advice::private(if at_group { of } else { member }, prefix)],
+        changes: vec![private::keep(if at_group { of } else { member }, prefix)],
         evidence: json!({
             "where": [["repository", "=", group], ["slowest_member", "=", name], ["answered_by", "=", ""]],
             "by": ["status"],
@@ -102,15 +113,31 @@ mod tests {
     use super::super::staged::{found, slow, staged, with};
     use super::*;
 
+    fn lacks(folders: u64, hits: u64, ms: u64) -> PrefixSeen {
+        let mut prefix = PrefixSeen { hits, missing_nanos: ms * 1_000_000, ..PrefixSeen::default() };
+        (0..folders).for_each(|n| prefix.missing_folders.add(&format!("com/acme/{n}")));
+        prefix
+    }
+
+    fn lacking(group: &mut GroupSeen, folders: u64, hits: u64, ms: u64) {
+        let slow = slow(group);
+        (slow.asked, slow.not_found, slow.hits) = (folders + 1, folders, 1);
+        slow.prefixes.list.push(("com.acme".into(), lacks(folders, hits, ms)));
+    }
+
     fn told(folders: u64, hits: u64, ms: u64, all_s: f64) -> Vec<Problem> {
+        found(look(&with(staged(), |group| lacking(group, folders, hits, ms), all_s)))
+    }
+
+    /// The result if `central` lacks so many folders, too, and may have had others below a prefix that is not counted any more.
+    fn told_of_two(folders: u64, hits: u64, has_others: bool) -> Problem {
         let change = |group: &mut GroupSeen| {
-            let slow = slow(group);
-            (slow.asked, slow.hits) = (folders + 1, 1);
-            let mut prefix = PrefixSeen { hits, missing_nanos: ms * 1_000_000, ..PrefixSeen::default() };
-            (0..folders).for_each(|n| prefix.missing_folders.add(&format!("com/acme/{n}")));
-            slow.prefixes.list.push(("com.acme".into(), prefix));
+            lacking(group, 1500, 0, 9000);
+            let central = &mut group.members[1].1;
+            (central.hits, central.prefixes.has_others) = (1, has_others);
+            central.prefixes.list.push(("com.acme".into(), lacks(folders, hits, 1000)));
         };
-        found(look(&with(staged(), change, all_s)))
+        found(look(&with(staged(), change, 100.0))).pop().unwrap()
     }
 
     #[test]
@@ -118,7 +145,34 @@ mod tests {
         let found = told(1500, 0, 9000, 100.0);
         let [problem] = &found[..] else { panic!("{found:?}") };
         assert_eq!((&*problem.subject, problem.lost.recent_s), ("member:company/slow", 9.0));
-        assert_eq!(problem.changes[0].command.as_deref(), Some("daylight repo set slow --private-prefix com.acme"));
+        assert_eq!(command(problem), "daylight repo set slow --private-prefix com.acme --preview");
+    }
+
+    fn command(problem: &Problem) -> &str {
+        problem.changes[0].command.as_deref().unwrap()
+    }
+
+    #[test]
+    fn a_rule_of_the_group_is_advised_only_if_no_upstream_may_have_such_names() {
+        let two = told_of_two(1500, 0, false);
+        assert_eq!((&*two.subject, two.lost.recent_s), ("group:company", 10.0));
+        assert_eq!(command(&two), "daylight repo set company --private-prefix com.acme --preview");
+        let at_member = "daylight repo set slow --private-prefix com.acme --preview";
+        for other in [told_of_two(1500, 1, false), told_of_two(1500, 0, true), told_of_two(900, 0, false)] {
+            assert_eq!((&*other.subject, other.lost.recent_s), ("member:company/slow", 9.0));
+            assert_eq!(command(&other), at_member);
+        }
+    }
+
+    #[test]
+    fn with_the_rule_in_force_it_is_not_told_any_more() {
+        for (name, expected) in [("slow", 0), ("company", 0), ("central", 1)] {
+            let mut seen = with(staged(), |group| lacking(group, 1500, 0, 9000), 100.0);
+            let facts = std::sync::Arc::get_mut(&mut seen.facts).unwrap();
+            let fact = facts.repositories.iter_mut().find(|fact| fact.name == name).unwrap();
+            fact.private_prefixes.push("com.acme".to_owned());
+            assert_eq!(found(look(&seen)).len(), expected, "{name}");
+        }
     }
 
     #[test]

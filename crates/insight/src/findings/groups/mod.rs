@@ -7,6 +7,7 @@ mod group_too_narrow;
 mod member_fails;
 mod member_never_decides;
 mod names_asked_in_vain;
+mod private;
 mod slow_member_first;
 #[cfg(test)]
 mod staged;

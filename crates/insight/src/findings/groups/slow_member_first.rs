@@ -31,20 +31,23 @@ fn look(seen: &Seen) -> Verdict {
 }
 
 fn problem(seen: &Seen, group: &str, name: &str, member: &MemberSeen) -> Option<Problem> {
+    if member.held_up < FILES_MIN || !advice::is_worth_telling(seen, advice::seconds(member.order_nanos)) {
+        return None;
+    }
     let lost = advice::seconds(member.order_nanos) * once(seen, member);
-    // The sums of the hour may be a minute old.
+    // The sums of the hour may be some minutes old.
     let hour = seen.hour.members.of(group, name).filter(|hour| hour.held_up >= member.held_up).unwrap_or(member);
     let mean = hour.order_nanos.checked_div(hour.held_up)?;
-    let is_slow = member.held_up >= FILES_MIN && mean >= MEAN_MIN && advice::is_worth_telling(seen, lost);
+    let is_slow = mean >= MEAN_MIN && advice::is_worth_telling(seen, lost);
     // `member-never-decides` has a better advice then.
     if !is_slow || advice::never_decides(seen, group, name) {
         return None;
     }
     let [of, fact] = advice::asked_by_file(seen, group, name)?;
-    let (change, why) = advise(seen, of, fact);
+    let (change, why) = advise(seen, of, fact)?;
     let sentence = format!(
-        "requests through `{group}` waited {} in {} for `{name}`, which lacks what they want and is asked before the member \
-         that has it: {} files, up to {} each. {why}",
+        "requests through `{group}` waited {} in {} for `{name}`, which lacked what they wanted and was asked before the member \
+         that had it: {} files, up to {} each. {why}",
         wording::seconds(lost),
         wording::length(&seen.recent),
         member.held_up,
@@ -79,39 +82,67 @@ fn once(seen: &Seen, member: &MemberSeen) -> f64 {
     1.0 - super::group_facts_too_small::repeated(member)
 }
 
-/// The change that ends the wait, and why it is safe or not.
-fn advise(seen: &Seen, group: &RepositoryFact, member: &RepositoryFact) -> (Option<Change>, String) {
+/// The change that ends the wait, and why it is safe or not. `None`: such a change was made since, so nothing waits any more.
+fn advise(seen: &Seen, group: &RepositoryFact, member: &RepositoryFact) -> Option<(Option<Change>, String)> {
     let [recent, day] = [&seen.recent, &seen.day].map(|window| window.members.of(&group.name, &member.name));
-    // The sums of the day may be a minute old.
-    let day = day.into_iter().chain(recent).max_by_key(|seen| seen.asked);
-    let (asked, hits) = day.map_or((0, 0), |day| (day.asked, day.hits));
-    let last = advice::asked_last(seen, group, &member.name);
-    let names = day.and_then(|day| day.prefixes.with_hits());
+    let is_last = group.leaves.last().is_some_and(|last| *last == member.name);
+    if is_last || !group.leaves.contains(&member.name) || is_restricted(member, recent?) {
+        return None;
+    }
+    // The sums of the day may be some minutes old.
+    let day = day.into_iter().chain(recent).max_by_key(|seen| seen.asked)?;
+    let names = day.prefixes.with_hits();
     let names = names.filter(|names| !names.is_empty() && names.len() <= advice::WORDS_MAX && member.only.is_empty());
     if let Some(names) = names {
         let patterns: Vec<String> = names.iter().map(|name| format!("{name}*")).collect();
         let change = advice::policy(&member.name, "only", patterns.iter().map(String::as_str));
         let all = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let short = if advice::has_hours(seen) { "" } else { ". That is a short time: wait some hours" };
         let why = format!(
-            "`{0}` has had files below {all} alone since this server began to count, at most a day ago. If it is asked for these alone, \
-             nothing else waits for it, and no other member can take over their names; other names of it are hidden then: add \
-             `--preview` to see which answers change",
-            member.name
+            "`{0}` has had files below {all} alone in {1}{short}. If it is asked for these alone, nothing else waits for it, and no other \
+             member can take over their names; other names of it are hidden then. The command shows which answers would change; without \
+             `--preview` the rule is set",
+            member.name,
+            advice::period(seen),
         );
-        return (Some(change), why);
+        return Some((Some(advice::previewed(change)), why));
     }
-    let had = if hits == 0 {
-        format!("`{}` had none of the {asked} files that it was asked for in the last day", member.name)
-    } else {
-        format!("`{}` had {hits} of the {asked} files that it was asked for in the last day", member.name)
+    let had = if day.hits == 0 { "none".to_owned() } else { day.hits.to_string() };
+    let (files, period) = (day.hits + day.not_found, advice::period(seen));
+    let had = format!("`{}` had {had} of the {files} files that it was asked for in {period}", member.name);
+    let last = advice::asked_last(group, &member.name);
+    let then = match (&last, advice::holder(seen, group, &member.name)) {
+        (Some(_), _) if day.hits == 0 => {
+            "Asked last, it delays none of these; a name that two members have then comes from the other one, so add `--preview` first to \
+             see which answers change"
+                .to_owned()
+        }
+        (Some(_), _) => {
+            "Asked last, it delays none of these, but a name that two members have then comes from the other one, and anybody may publish \
+             such names where everybody can. The command shows which answers would change; without `--preview` the order is set"
+                .to_owned()
+        }
+        (None, Some(holder)) if holder.leaves.last().is_some_and(|last| *last == member.name) => format!(
+            "It is the last member of `{0}`, and `{0}` is asked before the others: with another order of `{1}`, names of all members of \
+             `{0}` may come from others",
+            holder.name, group.name
+        ),
+        (None, Some(holder)) => format!("It is a member of `{}`: change the order there", holder.name),
+        (None, None) => "The order has been changed since".to_owned(),
     };
-    let then = if last.is_some() {
-        "Asked last, it delays none of these; a name that two members have then comes from the other one, so add `--preview` first to \
-         see which answers change"
-    } else {
-        "It is a member of a member: change the order there"
+    let last = if day.hits == 0 { last } else { last.map(advice::previewed) };
+    Some((last, format!("{had}. {then}")))
+}
+
+/// Whether what waited for it has no name for which it may be asked: a rule was set since.
+fn is_restricted(member: &RepositoryFact, recent: &MemberSeen) -> bool {
+    let rules: Option<Vec<&str>> = member.only.iter().map(|pattern| pattern.strip_suffix('*')).collect();
+    let Some(rules) = rules.filter(|rules| !rules.is_empty() && !rules.iter().any(|rule| rule.contains('*'))) else {
+        return false;
     };
-    (last, format!("{had}. {then}"))
+    let mut waited = recent.prefixes.list.iter().filter(|(_, seen)| seen.others > 0).map(|(prefix, _)| &**prefix);
+    let is_asked = |prefix: &str| rules.iter().any(|rule| rule.starts_with(prefix) || prefix.starts_with(rule));
+    waited.clone().next().is_some() && !waited.any(is_asked)
 }
 
 #[cfg(test)]
@@ -162,8 +193,90 @@ mod tests {
             100.0,
         );
         let found = found(look(&seen));
-        assert_eq!(found[0].changes[0].command.as_deref(), Some("daylight repo set slow --only 'com.partner*'"));
+        assert_eq!(
+            found[0].changes[0].command.as_deref(),
+            Some("daylight repo set slow --only 'com.partner*' --preview")
+        );
         assert!(found[0].sentence.contains("below `com.partner` alone"), "{}", found[0].sentence);
+    }
+
+    /// The result if 42 files waited, with these figures of `slow` and facts of the repositories.
+    fn told(figures: impl FnOnce(&mut MemberSeen), facts: impl FnOnce(&mut Vec<RepositoryFact>)) -> Vec<Problem> {
+        let change = |group: &mut GroupSeen| {
+            waits(42, 2000)(group);
+            figures(slow(group));
+        };
+        let mut seen = with(staged(), change, 100.0);
+        facts(&mut std::sync::Arc::get_mut(&mut seen.facts).unwrap().repositories);
+        found(look(&seen))
+    }
+
+    fn fact<'a>(facts: &'a mut [RepositoryFact], name: &str) -> &'a mut RepositoryFact {
+        facts.iter_mut().find(|fact| fact.name == name).unwrap()
+    }
+
+    fn order<'a>(members: &'a [&str]) -> impl FnOnce(&mut Vec<RepositoryFact>) + 'a {
+        |facts| {
+            let company = fact(facts, "company");
+            company.members = members.iter().map(|name| (*name).to_owned()).collect();
+            company.leaves.clone_from(&company.members);
+        }
+    }
+
+    #[test]
+    fn once_the_advice_was_taken_it_is_not_told_any_more_so_the_finding_keeps_its_words() {
+        assert_eq!(told(|_| (), order(&["ours", "slow", "central"])).len(), 1);
+        assert!(told(|_| (), order(&["ours", "central", "slow"])).is_empty(), "it is the last one");
+        assert!(told(|_| (), order(&["ours", "central"])).is_empty(), "it is no member");
+        let only = |pattern: &'static str, prefix: &'static str| {
+            let figures = |slow: &mut MemberSeen| {
+                slow.prefixes.list.push((prefix.into(), PrefixSeen { others: 42, ..PrefixSeen::default() }));
+            };
+            told(figures, |facts| fact(facts, "slow").only.push(pattern.to_owned())).len()
+        };
+        assert_eq!(only("com.partner*", "org.example"), 0, "it is not asked for these any more");
+        assert_eq!(only("com.partner*", "com.partner"), 1);
+        assert_eq!(only("com.partner.lamp*", "com.partner"), 1);
+        assert_eq!(only("*:lamp", "org.example"), 1, "nobody knows which names that has");
+    }
+
+    #[test]
+    fn a_member_that_had_something_is_moved_after_a_preview_alone() {
+        let many = |slow: &mut MemberSeen| (slow.hits, slow.prefixes.has_others) = (1, true);
+        let command = told(many, |_| ())[0].changes[0].command.clone().unwrap();
+        assert_eq!(command, "daylight repo set company --member ours --member central --member slow --preview");
+        let none = told(|_| (), |_| ())[0].changes[0].command.clone().unwrap();
+        assert!(!none.contains("--preview"), "{none}");
+    }
+
+    #[test]
+    fn the_order_of_a_nested_group_is_changed_there() {
+        let nested = |members: &'static [&str]| {
+            told(
+                |_| (),
+                |facts| {
+                    fact(facts, "company").members = vec!["inner".to_owned(), "central".to_owned()];
+                    let names: Vec<String> = members.iter().map(|name| (*name).to_owned()).collect();
+                    let inner = RepositoryFact {
+                        name: "inner".to_owned(),
+                        kind: "group",
+                        is_tree: true,
+                        members: names.clone(),
+                        leaves: names,
+                        ..RepositoryFact::default()
+                    };
+                    facts.push(inner);
+                },
+            )
+        };
+        let told = [nested(&["slow", "ours"]), nested(&["ours", "slow"])].map(|mut found| found.pop().unwrap());
+        assert!(told.iter().all(|problem| problem.changes.is_empty()), "{told:?}");
+        assert!(
+            told[0].sentence.ends_with("It is a member of `inner`: change the order there"),
+            "{}",
+            told[0].sentence
+        );
+        assert!(told[1].sentence.contains("names of all members of `inner` may come from others"), "{told:?}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn repository(name: &str, kind: &'static str, members: &[&str], leaves: &[&str])
     }
 }
 
-/// Without any request.
+/// Without any request, after a day.
 pub(super) fn staged() -> Seen {
     let repositories = vec![
         repository("ours", "hosted", &[], &["ours"]),
@@ -30,7 +30,8 @@ pub(super) fn staged() -> Seen {
         repository("company", "group", &["ours", "slow", "central"], &["ours", "slow", "central"]),
         repository("outer", "group", &["company", "far"], &["ours", "slow", "central", "far"]),
     ];
-    Seen { facts: Facts { repositories, ..Facts::default() }.into(), ..Seen::default() }
+    let uptime = Duration::from_secs(24 * 3600);
+    Seen { uptime, facts: Facts { repositories, ..Facts::default() }.into(), ..Seen::default() }
 }
 
 /// Adds these figures of `company` to all windows, and this many seconds of all requests.

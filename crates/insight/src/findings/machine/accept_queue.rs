@@ -9,6 +9,8 @@ use telemetry::BoundName;
 const OVERFLOWS: u64 = 10;
 /// How full a queue of this server was seen, at least. The kernel counts overflows of all sockets together.
 const FULL: f64 = 0.8;
+/// The queue that the server asks the kernel for. The kernel makes it shorter where `net.core.somaxconn` is less (`listen(2)`).
+const BACKLOG: u64 = 4096;
 /// A client whose connection was dropped tries again after a second (RFC 6298 2.1).
 const AGAIN_S: f64 = 1.0;
 
@@ -37,18 +39,27 @@ fn look(seen: &Seen) -> Verdict {
         return Verdict::QUIET;
     }
     let lost = overflows as f64 * AGAIN_S;
-    let wanted = (queue.used_max + overflows).next_power_of_two().max(4096);
+    // The kernel's limit is the one that counts where the queue is as long as it allows.
+    let somaxconn = seen.machine.as_deref().and_then(|machine| machine.system.somaxconn);
+    let is_of_kernel = queue.capacity < BACKLOG && somaxconn.is_some_and(|most| most <= queue.capacity);
+    let remedy = if is_of_kernel {
+        "Let the kernel keep more, and look why the event loops accept so late"
+    } else if queue.capacity < BACKLOG {
+        "The queue is as long as the socket that was passed to the server (`Backlog=` of a socket of systemd). Look why the event loops accept so late"
+    } else {
+        "A longer queue would only wait longer: look why the event loops accept so late"
+    };
+    let change = is_of_kernel.then(|| Change::by_command(format!("sysctl -w net.core.somaxconn={BACKLOG}")));
     Verdict::Looked(vec![Problem {
         subject: format!("bound:{}/{which}", BoundName::AcceptQueue.as_str()),
         lost: Lost::recent(lost),
         confidence: 0.9,
         sentence: format!(
             "{overflows} connections were dropped in five minutes, since the queue of {which} has room for {} and was full; each client tried again \
-             after a second or more. Let the kernel keep more (`net.core.somaxconn`, and `Backlog=` of a socket of systemd), and look why the event \
-             loops accept so late",
+             after a second or more. {remedy}",
             queue.capacity,
         ),
-        changes: vec![Change::by_command(format!("sysctl -w net.core.somaxconn={wanted}"))],
+        changes: change.into_iter().collect(),
         evidence: json!({
             "where": [["kind", "=", "request"]], "by": ["class"], "measures": ["count", "p95(late_ms)", "max(late_ms)", "max(in_flight)"],
         }),

@@ -27,6 +27,7 @@ fn look(seen: &Seen) -> Verdict {
     let used = |name| seen.recent.bounds.named(name).map(|(_, bound)| bound.used_max).sum::<u64>();
     let (connections, files) = (used(BoundName::Connections), used(BoundName::OpenFiles));
     let wanted = (open * 2).next_power_of_two().max(65_536);
+    let process = std::process::id();
     Verdict::Looked(vec![Problem {
         subject: "server".to_owned(),
         lost: Lost::default(),
@@ -35,7 +36,7 @@ fn look(seen: &Seen) -> Verdict {
             "{open} of {limit} descriptors of the process were open, {connections} of them for clients and {files} for kept files; when none is left, \
              clients are refused and nothing can be read. Raise the limit (`LimitNOFILE={wanted}` of a service of systemd)"
         ),
-        changes: vec![Change::by_command(format!("prlimit --nofile={wanted}:{wanted} --pid $(pidof daylight)"))],
+        changes: vec![Change::by_command(format!("prlimit --nofile={wanted}:{wanted} --pid {process}"))],
         evidence: json!({ "where": [["kind", "=", "request"]], "by": ["client"], "measures": ["count"], "order": "-count" }),
         event: None,
         guards: vec![Guard::passed("open descriptors", open)],

@@ -7,7 +7,7 @@ use crate::signals::clients::client::ClientTime;
 use crate::signals::seen::Seen;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{BoundName, CgroupCpu, EventId, MachineSample, Op};
+use telemetry::{BoundName, CgroupCpu, EventId, MachineSample, Op, System};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000_000_000;
@@ -83,17 +83,27 @@ fn requests_wait_outside_when_the_median_is_three_times_that_inside() {
 
 #[test]
 fn dropped_connections_are_ours_only_if_our_queue_was_full() {
-    let dropped = |overflows: u64, used_max: u64| {
+    let dropped_of = |overflows: u64, used_max: u64, capacity: u64, somaxconn: u64| {
         let mut seen = seen(20);
         seen.recent.machine.overflows = overflows;
-        let queue = BoundSeen { used_max, capacity: 128, ..BoundSeen::default() };
+        let system = System { somaxconn: Some(somaxconn), ..System::default() };
+        seen.machine = Some(Arc::new(MachineSample { system, ..MachineSample::default() }));
+        let queue = BoundSeen { used_max, capacity, ..BoundSeen::default() };
         seen.recent.bounds.0.insert((BoundName::AcceptQueue, "127.0.0.1:80".into()), queue);
         problems(&accept_queue::CHECK, &seen)
     };
+    let dropped = |overflows: u64, used_max: u64| dropped_of(overflows, used_max, 128, 128);
     assert_eq!((dropped(9, 128), dropped(100, 102)), (vec![], vec![]));
     let found = dropped(100, 129).remove(0);
     assert_eq!((&*found.subject, found.lost.recent_s), ("bound:accept.queue/127.0.0.1:80", 100.0));
     assert_eq!(found.changes[0].command.as_deref(), Some("sysctl -w net.core.somaxconn=4096"));
+    // The queue is the server's own, or that of a socket that it was given: the kernel allows more.
+    for (capacity, somaxconn, says) in
+        [(4096, 4096, "wait longer"), (4096, 65_535, "wait longer"), (128, 4096, "`Backlog=`")]
+    {
+        let found = dropped_of(100, capacity, capacity, somaxconn).remove(0);
+        assert!(found.changes.is_empty() && found.sentence.contains(says), "{found:?}");
+    }
 }
 
 #[test]
@@ -101,9 +111,11 @@ fn descriptors_run_out_from_80_percent_on() {
     let open = |open: u64, limit: u64| {
         let mut seen = seen(20);
         seen.recent.machine.descriptors = (open, limit);
-        problems(&descriptors::CHECK, &seen).len()
+        problems(&descriptors::CHECK, &seen)
     };
-    assert_eq!((open(819, 1024), open(820, 1024), open(0, 0)), (0, 1, 0));
+    assert_eq!((open(819, 1024).len(), open(820, 1024).len(), open(0, 0).len()), (0, 1, 0));
+    let command = format!("prlimit --nofile=65536:65536 --pid {}", std::process::id());
+    assert_eq!(open(820, 1024)[0].changes[0].command.as_deref(), Some(&*command));
 }
 
 #[test]

@@ -26,7 +26,8 @@ fn problem(index: &IndexFact) -> Option<Problem> {
         subject: format!("repository:{name}"),
         confidence: 1.0,
         sentence: format!(
-            "since {since} the index of the upstream of `{name}` lacks {names} names: clients get the former index for an hour, unless somebody accepts the new one"
+            "since {since} the index of the upstream of `{name}` lacks {names} names: clients get the former index for an hour. Look first whether \
+             the upstream is broken or was taken over; accept the new index at once only if these names were removed on purpose"
         ),
         changes: vec![Change::by_command(format!("daylight repo accept-index {name}"))],
         guards: vec![Guard::passed("names that it lacks", names)],
@@ -49,6 +50,8 @@ mod tests {
         assert!(found(&CHECK, &seen(None)).is_empty());
         let problem = found(&CHECK, &seen(Some((50, NOON)))).remove(0);
         assert_eq!(problem.changes[0].command.as_deref(), Some("daylight repo accept-index rubygems"));
-        assert!(problem.sentence.contains("lacks 50 names"));
+        let (looks, accepts) = ("Look first whether the upstream is broken", "accept the new index at once only if");
+        let places = ["lacks 50 names", looks, accepts].map(|part| problem.sentence.find(part).unwrap());
+        assert!(places.is_sorted(), "{}", problem.sentence);
     }
 }

@@ -134,6 +134,49 @@ fn a_clock_that_jumps_neither_opens_nor_closes_anything() {
 }
 
 #[test]
+fn neither_a_sleep_nor_a_step_of_the_machines_clock_opens_or_closes_anything() {
+    let by_machine = || {
+        let mut looks = Looks::new();
+        looks.states.set_of_machine(true);
+        looks.look_after(0, 10, &[("a", 0.0)]);
+        looks
+    };
+    // A step of six minutes, or a sleep of the machine: ten seconds by the monotonic clock.
+    let mut looks = by_machine();
+    assert_eq!(looks.look_after(6 * MINUTE, 10, &[("a", 0.0)]), pending("a"));
+    assert_eq!(looks.look_after(289_999, 290, &[("a", 0.0)]), pending("a"), "at most a minute in one look");
+    for _ in 0..22 {
+        assert_eq!(looks.look_after(10_000, 10, &[("a", 0.0)]), pending("a"));
+    }
+    assert_eq!(looks.look_after(10_000, 10, &[("a", 0.0)]), open("a"));
+    for _ in 0..3 {
+        assert_eq!(looks.look_after(60 * MINUTE, 10, &[]), open("a"));
+    }
+    // A stopped process.
+    let mut looks = by_machine();
+    assert_eq!(looks.look_after(6 * MINUTE, 360, &[("a", 0.0)]), pending("a"));
+    // Tests set the clock, and all of it counts.
+    looks.states.set_of_machine(false);
+    assert_eq!(looks.look_after(4 * MINUTE, 1, &[("a", 0.0)]), open("a"));
+}
+
+#[test]
+fn moments_of_a_damaged_file_are_no_panic() {
+    let mut looks = Looks::new();
+    looks.look(0, &[("a", 61.0)]);
+    for since in [i64::MIN, i64::MAX] {
+        let mut entries: Vec<Entry> = looks.states.entries.values().cloned().collect();
+        let entry = &mut entries[0];
+        (entry.finding.since, entry.opened, entry.keeps) = (Millis(since), Some(Millis(since)), since);
+        (entry.waited, entry.quiet) = (i64::MAX, i64::MAX);
+        let mut again = Looks { states: States::kept(entries, History::default()), now: looks.now, tick: 1 };
+        again.look(0, &[("a", 1.0)]);
+        again.look(MINUTE, &[("a", 1.0)]);
+        again.look(-MINUTE, &[]);
+    }
+}
+
+#[test]
 fn a_finding_seen_twice_in_a_look_counts_once_and_there_is_a_most() {
     let mut looks = Looks::new();
     assert_eq!(looks.look(0, &[("a", 10.0), ("a", 10.0)]), pending("a"));
@@ -143,6 +186,13 @@ fn a_finding_seen_twice_in_a_look_counts_once_and_there_is_a_most() {
     let mut looks = Looks::new();
     assert_eq!(looks.look(0, &lost).len(), FINDINGS_MAX);
     assert!(looks.states.entries.contains_key("key@s999") && !looks.states.entries.contains_key("key@s0"));
+    // A dearer one has a place, and a cheaper one has none as long as the others are seen.
+    let with = |other, costs| [&[(other, costs)], &lost[FINDINGS_MAX + 1..]].concat();
+    let has = |looks: &Looks, id: &str| looks.states.entries.contains_key(id);
+    assert_eq!(looks.look(0, &with("dear", 50.0)).len(), FINDINGS_MAX);
+    assert!(has(&looks, "key@dear") && !has(&looks, "key@s500"));
+    looks.look(0, &with("cheap", 0.1));
+    assert!(!has(&looks, "key@cheap"));
 }
 
 #[test]

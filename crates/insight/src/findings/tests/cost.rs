@@ -2,9 +2,13 @@
 
 use super::server::{Server, facts};
 use super::traffic::Traffic;
+use crate::normal::normals::Normals;
 use crate::random::Random;
 use std::sync::Arc;
-use telemetry::{Bound, BoundName, Event, Kind, Layer, Millis, Op, Outcome, thread_nanos};
+use telemetry::{
+    Bound, BoundName, Event, Kind, Layer, Log, MemberRecord, MemberSaid, Millis, Op, Outcome, UpstreamUse, thread_nanos,
+};
+use tempfile::TempDir;
 
 const REPOSITORIES: u64 = 500;
 const HOSTS: u64 = 200;
@@ -12,6 +16,7 @@ const CLIENTS: u64 = 1000;
 
 struct Large {
     server: Server,
+    _folder: TempDir,
     traffic: Traffic,
     /// The processor time of samples and looks, in nanoseconds.
     nanos: u64,
@@ -23,7 +28,9 @@ impl Large {
         let others = BoundName::ALL.iter().map(|name| Bound::new(*name, "", 64));
         let bounds: Vec<Arc<Bound>> = bounds.chain(others).collect();
         let facts = facts(REPOSITORIES as usize, HOSTS as usize);
-        let server = Server::new(Millis(1_793_534_400_000), facts, bounds.into_iter());
+        let mut server = Server::new(Millis(1_793_534_400_000), facts, bounds.into_iter());
+        let folder = tempfile::tempdir().unwrap();
+        server.normals = Some(Normals::open(Some(folder.path().to_owned()), Arc::default(), Log::silent()));
         let traffic = Traffic {
             random: Random::new(7),
             repositories: REPOSITORIES,
@@ -35,7 +42,7 @@ impl Large {
             misses: 20,
             gone: None,
         };
-        Self { server, traffic, nanos: 0 }
+        Self { server, _folder: folder, traffic, nanos: 0 }
     }
 
     /// A minute with so many requests.
@@ -84,14 +91,25 @@ fn looking_costs_no_more_later_than_at_first() {
     assert!(then < 4 * first, "{first} ns, then {then} ns");
 }
 
-/// A page hit of a repository and a client that were seen before.
+/// A request through a group whose first member had nothing and whose second one called its upstream.
+fn through_a_group(event: &mut Event) {
+    event.layer = Layer::Group;
+    [Op::TruthRead, Op::CacheRead, Op::MembersAsk, Op::BodySend].into_iter().for_each(|op| event.add(op, 50_000));
+    let record = |name, said| MemberRecord { nanos: 40_000, ..MemberRecord::new(name, said, None) };
+    let mut has = record("central", MemberSaid::Hit);
+    let used = UpstreamUse { host: "central.example.org:443".into(), calls: 1, reused: 1, ..UpstreamUse::default() };
+    has.upstream = Some(used.into());
+    event.members = vec![record("ours", MemberSaid::NotFound), has];
+}
+
+/// A page hit, and a request through a group, of a repository and a client that were seen before.
 #[test]
 #[expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
     reason = "it is a measurement, whose length a variable of the environment sets"
 )]
-fn counting_page_hits_keeps_one_row_for_each_repository_and_client() {
+fn counting_requests_keeps_one_row_for_each_repository_client_and_member() {
     let mut server = Server::new(Millis(1_793_534_400_000), facts(6, 1), std::iter::empty());
     let mut event = Event::default();
     (event.kind, event.layer, event.status) = (Kind::Request, Layer::Page, 200);
@@ -101,11 +119,18 @@ fn counting_page_hits_keeps_one_row_for_each_repository_and_client() {
     (event.first_byte, event.duration, event.outcome) = (20_000, 40_000, Some(Outcome::Answered));
     event.add(Op::PageLookup, 2000);
     let hits = std::env::var("DAYLIGHT_COST_HITS").map_or(1000, |hits| hits.parse().unwrap());
-    let began = thread_nanos();
-    (0..hits).for_each(|_| server.end(&mut event));
-    println!("counting a page hit: {} ns of processor time", (thread_nanos() - began) / hits);
+    let mut count = |event: &mut Event| {
+        let began = thread_nanos();
+        (0..hits).for_each(|_| server.end(event));
+        (thread_nanos() - began) / hits
+    };
+    let hit = count(&mut event);
+    through_a_group(&mut event);
+    let through = count(&mut event);
+    println!("counting a page hit: {hit} ns of processor time; a request through a group: {through} ns");
     server.sample(10, true);
     server.look(true);
     let recent = &server.seen.recent;
     assert_eq!((recent.requests.all.hits, recent.repositories.0.len(), recent.clients.iter().count()), (hits, 1, 1));
+    assert_eq!(recent.members.of("repository-1", "central").unwrap().hits, hits);
 }

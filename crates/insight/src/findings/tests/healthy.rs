@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Millis};
 
-/// The length of a step, in seconds: that of the shortest stretch of the windows.
+/// The length of a step, in seconds: half of the shortest stretch of the windows.
 const STEP: u64 = 30;
 /// Steps between two looks. A server looks more often, which a debug build would do for a minute.
 const LOOK: u64 = 10;

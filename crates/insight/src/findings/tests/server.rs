@@ -3,6 +3,7 @@
 use super::super::catalogue::checks;
 use super::super::examine::{Examination, Examiner};
 use super::super::state::States;
+use crate::normal::normals::Normals;
 use crate::signals::Facts;
 use crate::signals::census::{FindingsCensus, Handover};
 use crate::signals::ring::Ring;
@@ -29,6 +30,8 @@ pub(super) struct Server {
     pub(super) now: Millis,
     /// The processor time of the checks.
     pub(super) spent: TelemetrySeen,
+    /// Baselines, if the test has them.
+    pub(super) normals: Option<Normals>,
     tick: u64,
     ids: u64,
 }
@@ -50,6 +53,7 @@ impl Server {
             states: States::default(),
             now,
             spent: TelemetrySeen::default(),
+            normals: None,
             tick: 1_000_000_000,
             ids: 0,
         }
@@ -98,9 +102,12 @@ impl Server {
     pub(super) fn sum(&mut self) {
         self.census.pause();
         let mut taken = self.handover.take();
-        drop(std::mem::take(&mut taken.normal));
+        let normal = std::mem::take(&mut taken.normal);
+        if let Some(normals) = &mut self.normals {
+            self.seen.normal = normals.take(&normal, self.now, Tick(self.tick));
+        }
         taken.add(&std::mem::take(&mut self.sampled));
-        self.ring.take(*taken, Tick(self.tick), &mut self.seen);
+        self.ring.take(*taken, Tick(self.tick), false, &mut self.seen);
     }
 }
 

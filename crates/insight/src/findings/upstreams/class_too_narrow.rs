@@ -2,7 +2,8 @@
 
 use super::cost;
 use super::pool_size::ample;
-use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::check::{Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::wider::{Wider, wider};
 use crate::findings::wording::{count, length, percent};
 use crate::signals::bounds::BoundSeen;
 use crate::signals::seen::Seen;
@@ -43,7 +44,8 @@ fn look(seen: &Seen) -> Verdict {
         let class = Class::ALL.iter().find(|class| class.as_str() == which)?;
         let of = seen.recent.requests.of(*class);
         let each = of.nanos as f64 / 1e9 / of.requests.max(1) as f64;
-        let mut problem = problem(seen, bound, &format!("requests/{which}"), class.doc(), each, 1)?;
+        let mut problem =
+            problem(seen, (BoundName::Requests, bound), &format!("requests/{which}"), class.doc(), each, 1)?;
         problem.evidence = json!({
             "measures": ["count", "share(outcome = shed)"], "by": ["client", "token"],
             "where": [["class", "=", which]], "order": "-share(outcome = shed)",
@@ -55,7 +57,7 @@ fn look(seen: &Seen) -> Verdict {
         let (_, bound) = seen.recent.bounds.named(*name).next()?;
         let all = seen.recent.requests.all;
         let each = all.nanos as f64 / 1e9 / all.requests.max(1) as f64;
-        let mut problem = problem(seen, bound, name.as_str(), name.doc(), each, *times)?;
+        let mut problem = problem(seen, (*name, bound), name.as_str(), name.doc(), each, *times)?;
         problem.evidence =
             json!({ "measures": ["count"], "by": ["client", "repository"], "where": [["reason", "=", reason]] });
         problem.event = all.first_shed;
@@ -65,7 +67,15 @@ fn look(seen: &Seen) -> Verdict {
 }
 
 /// A limit that refused. `each`: the seconds that a place is taken.
-fn problem(seen: &Seen, bound: &BoundSeen, subject: &str, what: &str, each: f64, times: u64) -> Option<Problem> {
+fn problem(
+    seen: &Seen,
+    of: (BoundName, &BoundSeen),
+    subject: &str,
+    what: &str,
+    each: f64,
+    times: u64,
+) -> Option<Problem> {
+    let (name, bound) = of;
     let refused = bound.rejected;
     let share = refused as f64 / seen.recent.requests.all.requests.max(1) as f64;
     if refused < REFUSED || share < SHARE {
@@ -74,7 +84,7 @@ fn problem(seen: &Seen, bound: &BoundSeen, subject: &str, what: &str, each: f64,
     // Little's law: the refused ones of a second would have taken so many places more.
     let wanted = bound.capacity as f64 + refused as f64 / bound.full.max(1) as f64 * each;
     let to = ample(wanted).max(bound.capacity + 1);
-    let change = Change::of_setting(seen, bound.setting?, to * times)?;
+    let Wider { change, note } = wider(seen, name, bound.setting?, to.saturating_mul(times))?;
     let lost = refused as f64 * EACH_S;
     let mut clients: Vec<_> = seen.recent.clients.iter().filter(|client| client.time.shed > 0).collect();
     clients.sort_by_key(|client| std::cmp::Reverse(client.time.shed));
@@ -83,7 +93,7 @@ fn problem(seen: &Seen, bound: &BoundSeen, subject: &str, what: &str, each: f64,
     let whom = if whom.is_empty() { String::new() } else { format!(": {}", whom.join(", ")) };
     let what = what.split_once(';').map_or(what, |(first, _)| first);
     let sentence = format!(
-        "`{subject}` ({what}) has {} and refused {} in {} ({} of all requests){whom}; {to} would be enough",
+        "`{subject}` ({what}) has {} and refused {} in {} ({} of all requests){whom}; {to} would be enough{note}",
         count(bound.capacity, "place"),
         count(refused, "time"),
         length(&seen.recent),
@@ -95,7 +105,7 @@ fn problem(seen: &Seen, bound: &BoundSeen, subject: &str, what: &str, each: f64,
         lost: Lost { recent_s: lost.min(60.0), ..Lost::recent(lost) },
         confidence: 0.8,
         sentence,
-        changes: vec![change],
+        changes: change.into_iter().collect(),
         guards: vec![
             Guard::passed("refusals", refused),
             Guard::passed("share of the time of all requests", (cost::part(seen, lost) * 1000.0).round() / 1000.0),
@@ -108,12 +118,24 @@ fn problem(seen: &Seen, bound: &BoundSeen, subject: &str, what: &str, each: f64,
 mod tests {
     use super::super::staged::{found, server};
     use super::*;
-    use telemetry::EventId;
+    use crate::signals::facts::SettingFact;
+    use std::sync::Arc;
+    use telemetry::{EventId, MachineSample, ProcessFigures};
 
     fn refused(name: BoundName, which: &str, setting: &'static str, rejected: u64) -> Vec<Problem> {
-        let mut seen = server(100);
+        refused_of(server(100), name, which, setting, (2, rejected))
+    }
+
+    fn refused_of(
+        mut seen: Seen,
+        name: BoundName,
+        which: &str,
+        setting: &'static str,
+        figures: (u64, u64),
+    ) -> Vec<Problem> {
+        let (capacity, rejected) = figures;
         let bound =
-            BoundSeen { setting: Some(setting), capacity: 2, rejected, full: 10, samples: 100, ..BoundSeen::default() };
+            BoundSeen { setting: Some(setting), capacity, rejected, full: 10, samples: 100, ..BoundSeen::default() };
         seen.recent.bounds.0.insert((name, which.into()), bound);
         let uploads = seen.recent.requests.of_mut(Class::Uploads);
         (uploads.requests, uploads.nanos, uploads.first_shed) = (10, 20_000_000_000, Some(EventId(1)));
@@ -133,7 +155,34 @@ mod tests {
 
     #[test]
     fn limits_that_are_a_part_of_a_setting_are_advised_as_the_setting() {
+        let found = refused_of(server(100), BoundName::ClientWaiters, "", "server.max_waiting", (10, 100));
+        assert_eq!(found[0].changes[0].to, Some(72.into()), "{found:?}");
+        // The limit is less than its part of the setting.
         let found = refused(BoundName::ClientWaiters, "", "server.max_waiting", 100);
-        assert_eq!(found[0].changes[0].to, Some(28.into()), "{found:?}");
+        assert!(found[0].changes.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn connections_beyond_the_descriptors_are_not_advised() {
+        let with = |descriptors, now| {
+            let mut seen = server(100);
+            let setting = SettingFact {
+                key: "server.max_connections".to_owned(),
+                number: Some(now),
+                limits: Some((1, 1_000_000)),
+                ..SettingFact::default()
+            };
+            Arc::make_mut(&mut seen.facts).settings.push(setting);
+            let process = ProcessFigures { max_fds: Some(descriptors), ..ProcessFigures::default() };
+            seen.machine = Some(Arc::new(MachineSample { process, ..MachineSample::default() }));
+            let key = "server.max_connections";
+            refused_of(seen, BoundName::Connections, "", key, (now, 200_000)).remove(0)
+        };
+        // 1024 less 256, 3 files of a reader, and 2 of uploads.
+        assert_eq!(with(1024, 300).changes[0].to, Some(381.into()));
+        for now in [381, 400] {
+            let problem = with(1024, now);
+            assert!(problem.changes.is_empty() && problem.sentence.contains("`LimitNOFILE="), "{problem:?}");
+        }
     }
 }

@@ -27,7 +27,8 @@ const FAST_S: f64 = 0.2;
 
 pub(super) const CHECK: Check = Check {
     key: "upstream-slower",
-    kind: FindingKind::Cause,
+    // Where the order of a group's members, a pool or a limit is the cause, it is listed below that.
+    kind: FindingKind::Failure,
     about: "An upstream is slower than usual, or slow by any measure, and requests wait for it.",
     when: "in three of the last five minutes its responses took 1.3 times as long as usual at this hour and three standard deviations more; while \
            nothing is usual yet, 5 % came later than a second. Requests wait 5 % of their time for that",

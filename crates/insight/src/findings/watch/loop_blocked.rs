@@ -18,7 +18,8 @@ pub(super) const CHECK: Check = Check {
     kind: FindingKind::Cause,
     about: "An operation blocks an event loop, and everything else on it waits",
     when: "a loop was blocked at least three times in five minutes, each time for 0.1 s or longer, and clients lost at least 5 s to it: the \
-           time of each block for each request in progress on the loop, and half of it for each request that arrived meanwhile",
+           time of each block for each request in progress on the loop, as far as requests waited for their loops, and half of it for each \
+           request that arrived meanwhile",
     unless: "the thread had no processor, or the watch was late as well: such time is left out; or it is less than 1 % of the seconds of all clients",
     after: Check::AFTER,
     keeps: Check::KEEPS,
@@ -31,7 +32,9 @@ fn look(seen: &Seen) -> Verdict {
     let rate = requests.requests as f64 / seen.recent.seconds() / loops as f64;
     let all_s = requests.nanos as f64 / 1e9;
     let of = |one: &LoopSeen| {
-        let lost = one.waited_s + if one.name == "back" { 0.0 } else { rate * one.square_s / 2.0 };
+        // A block delays no request that waits for its client or for an upstream.
+        let ready_s = seen.recent.ops.of(Op::LoopWait).nanos as f64 / 1e9 + one.blocked_s;
+        let lost = one.waited_s.min(ready_s) + if one.name == "back" { 0.0 } else { rate * one.square_s / 2.0 };
         (one.blocked >= TIMES && lost >= LOST_S && lost >= SHARE * all_s).then(|| problem(seen, one, lost))
     };
     Verdict::Looked(seen.watch.loops.iter().filter_map(of).collect())

@@ -11,7 +11,7 @@ pub(super) const CHECK: Check = Check {
     key: "serving-stands-still",
     kind: FindingKind::Impact,
     about: "Serving stands still, and what everybody was doing then",
-    when: "an event loop is silent for 2 s, a probe of the server through its own socket has no answer for 5 s, or requests wait for the \
+    when: "an event loop is silent for 4 s (that of jobs for 10 s), a probe of the server through its own socket has no answer for 5 s, or requests wait for the \
            server and for 10 s none was answered and no byte came or went (for a minute while the process works)",
     unless: "the time was taken from the watch as well: the process was stopped, or the machine had no processor for it; requests that wait \
              for an upstream, for bytes of a client, for an application, for a question or for live events do not count",

@@ -46,6 +46,8 @@ fn blocked(change: impl FnOnce(&mut LoopSeen)) -> Seen {
     };
     change(&mut one);
     let mut seen = Seen::default();
+    // Requests waited as long for their loops.
+    seen.recent.ops.of_mut(Op::LoopWait).nanos = 2_000_000_000;
     seen.watch.loops = vec![one];
     seen
 }
@@ -58,6 +60,8 @@ fn a_loop_that_is_blocked_names_the_operation_and_costs_what_requests_waited() {
     assert!(problem.sentence.contains("`index.render`"), "{}", problem.sentence);
     assert_eq!(found(check, &blocked(|one| one.blocked = 2)), []);
     assert_eq!(found(check, &blocked(|one| one.waited_s = 4.9)), []);
+    let of_slow_clients = blocked(|one| (one.waited_s, one.blocked_s) = (150.0, 0.3));
+    assert_eq!(found(check, &of_slow_clients), [], "a short block delays no request that waits for its client");
     let mut busy = blocked(|one| one.waited_s = 0.0);
     busy.recent.length = Duration::from_secs(300);
     busy.recent.requests.all.requests = 300 * 4;

@@ -1,13 +1,14 @@
 //! The figures of one client.
 
-use super::hash;
 use super::loops::Loops;
 use super::path_sample::PathSample;
+use crate::hash::hash_of;
 use crate::signals::worst::Worst;
+use std::sync::Arc;
 use telemetry::{Agent, Glance, Op, OpPlace, Outcome};
 
-/// The kinds of answers that are neither files nor documents.
-const OTHERS: [&str; 3] = ["", "checksum", "dependencies"];
+/// The kinds of answers that are neither files nor documents. Answers without a kind are neither as well.
+const OTHERS: [&str; 2] = ["checksum", "dependencies"];
 /// The kinds of documents that change at their path, so that clients ask for them again.
 pub(crate) const DOCUMENTS: [&str; 5] = ["metadata", "versions", "info", "names", "specs"];
 /// The most agents of a client that are told apart.
@@ -102,12 +103,14 @@ fn spent(op: Op) -> Spent {
 /// The figures of one client: an address with a token.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClientSeen {
+    /// The hash of its address and token.
+    pub(super) key: u64,
     /// Its address, as it is recorded: it may be that of a network, or empty.
-    pub(crate) address: Box<str>,
+    pub(crate) address: Arc<str>,
     /// The name of its token. Empty: it sent none.
     pub(crate) token: Box<str>,
     /// The agent of its first request, without the id of the run.
-    pub(crate) agent: Box<str>,
+    pub(crate) agent: Arc<str>,
     /// The hashes of its agents, the first ones.
     pub(crate) agents: Vec<u64>,
     /// The hash of its last agent, with the id of the run.
@@ -185,7 +188,7 @@ impl ClientSeen {
 
     /// Its filter of a question.
     pub(crate) fn filter(&self) -> [serde_json::Value; 2] {
-        [serde_json::json!(["client", "=", self.address]), serde_json::json!(["token", "=", self.token])]
+        [serde_json::json!(["client", "=", &*self.address]), serde_json::json!(["token", "=", self.token])]
     }
 
     /// Those with the smallest weight are forgotten first.
@@ -199,7 +202,6 @@ impl ClientSeen {
         let figures = event.figures;
         self.requests += 1;
         self.bytes += figures.bytes_out;
-        self.see_agent(event.agent);
         if let Some((_, tally)) = event.ops.iter().find(|(op, _)| *op == Op::TlsHandshake) {
             self.handshakes.0 += 1;
             self.handshakes.1 += tally.nanos;
@@ -208,7 +210,7 @@ impl ClientSeen {
         let mut shows = self.loops.see(event, path);
         if matches!(figures.outcome, Some(Outcome::Failed | Outcome::Shed)) {
             shows |= self.failing.see(event, path);
-        } else if figures.method != "GET" {
+        } else if figures.method != "GET" || figures.file.is_empty() {
             // Nothing that a client could keep.
         } else if DOCUMENTS.contains(&figures.file) {
             match figures.outcome {
@@ -226,8 +228,8 @@ impl ClientSeen {
         shows
     }
 
-    fn see_agent(&mut self, agent: &str) {
-        let raw = hash(&[agent]);
+    pub(super) fn see_agent(&mut self, agent: &str) {
+        let raw = hash_of(&[agent]);
         if raw == self.last_agent || self.agents.len() >= AGENTS_MAX {
             return;
         }
@@ -236,7 +238,7 @@ impl ClientSeen {
         if self.agents.is_empty() {
             self.agent = (&*without).into();
         }
-        self.know_agent(hash(&[&without]));
+        self.know_agent(hash_of(&[&without]));
     }
 
     fn know_agent(&mut self, agent: u64) {

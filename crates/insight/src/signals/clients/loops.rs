@@ -28,9 +28,9 @@ pub(crate) struct Loop {
     ended: Tick,
     /// Requests that began within [`PAUSE`] after the answer before.
     pub(crate) early: u64,
-    /// The time of these, in nanoseconds.
+    /// The time of these until their first byte, in nanoseconds: a client that does not read makes itself wait.
     pub(crate) early_nanos: u64,
-    /// The time of all, in nanoseconds.
+    /// The time of all until their first byte, in nanoseconds.
     pub(crate) nanos: u64,
     /// The longest of the early ones.
     pub(crate) worst: Worst,
@@ -58,7 +58,7 @@ impl Loops {
         let figures = event.figures;
         let Some(one) = self.place(hash) else { return false };
         one.count += 1;
-        one.nanos += figures.duration;
+        one.nanos += figures.first_byte;
         let early = one.count() > 1 && figures.began.since(one.ended) < PAUSE;
         one.ended = figures.began.plus(std::time::Duration::from_nanos(figures.duration));
         if one.count() == NAMED {
@@ -68,7 +68,7 @@ impl Loops {
             return false;
         }
         one.early += 1;
-        one.early_nanos += figures.duration;
+        one.early_nanos += figures.first_byte;
         // One of the first is no loop yet.
         one.count() >= NAMED && one.worst.keep(figures.duration, figures.id)
     }
@@ -105,7 +105,7 @@ impl Loops {
             mine.worst.add(&theirs.worst);
         }
         if self.0.len() > PLACES_OF_SUM {
-            self.0.sort_by_key(|one| std::cmp::Reverse(one.count()));
+            self.0.select_nth_unstable_by_key(PLACES_OF_SUM - 1, |one| std::cmp::Reverse(one.count()));
             self.0.truncate(PLACES_OF_SUM);
         }
     }

@@ -71,8 +71,20 @@ impl PathSample {
     }
 
     pub(super) fn add(&mut self, other: &Self) {
+        // Both are in order.
+        let mut at = 0;
         for theirs in &other.paths {
-            let Some(mine) = self.place(theirs.hash) else { break };
+            while self.paths.get(at).is_some_and(|path| path.hash < theirs.hash) {
+                at += 1;
+            }
+            if at == PATHS_MAX {
+                break;
+            }
+            let Some(mine) = self.paths.get_mut(at).filter(|path| path.hash == theirs.hash) else {
+                self.paths.truncate(PATHS_MAX - 1);
+                self.paths.insert(at, *theirs);
+                continue;
+            };
             // The first answer of the later window is one more of the same path.
             mine.same += u64::from(mine.count > 0 && mine.size == theirs.size);
             mine.count += theirs.count;

@@ -3,6 +3,7 @@
 use super::client::ClientSeen;
 use super::loops::PAUSE;
 use super::{CLIENTS_MAX, ClientsSeen};
+use crate::hash::hash_of;
 use telemetry::{Event, EventId, Figures, Glance, Millis, Op, Outcome, Tick};
 
 /// A request of a client for a path of a repository.
@@ -17,7 +18,7 @@ pub(crate) fn request(client: &str, path: &str) -> Event {
 
 fn see(seen: &mut ClientsSeen, event: &Event) -> bool {
     let figures = Figures::of(event);
-    seen.see(&Glance::of(event, &figures))
+    seen.see(&Glance::of(event, &figures), hash_of(&[&event.path]))
 }
 
 fn of<'a>(seen: &'a ClientsSeen, address: &str) -> &'a ClientSeen {
@@ -101,4 +102,19 @@ fn of_very_many_clients_the_busiest_stay() {
     let mut sum = ClientsSeen::default();
     (0..3).for_each(|_| sum.add(&seen));
     assert_eq!((of(&sum, "10.0.0.5").requests, sum.all.requests), (3, 9 * CLIENTS_MAX as u64));
+}
+
+#[test]
+fn a_client_that_takes_half_of_the_work_is_blamed_for_the_waits_of_others() {
+    let mut seen = ClientsSeen::default();
+    see(&mut seen, &request("192.0.2.1", "/repository/libs/a"));
+    let mut waits = request("192.0.2.2", "/repository/libs/b");
+    waits.add(Op::TruthWait, 900);
+    see(&mut seen, &waits);
+    seen.blame();
+    let mut sum = ClientsSeen::default();
+    (0..3).for_each(|_| sum.add(&seen));
+    assert_eq!(["192.0.2.1", "192.0.2.2"].map(|address| of(&sum, address).blamed), [(2700, 0), (0, 0)]);
+    sum.blame();
+    assert_eq!(of(&sum, "192.0.2.1").blamed, (2700, 0));
 }
