@@ -77,8 +77,10 @@ fn uploads_that_are_refused_for_lack_of_places_name_the_setting() {
         let admin = world.admin();
         let held: Vec<Connection> = (0..2).map(|number| held(&world, number)).collect();
         let put = || admin.ask("PUT", "/repository/maven-releases/a/b/1/b-1.jar", &[], b"bytes").status;
-        await_true("both places are taken", || put() == 503);
-        let statuses: Vec<u16> = (1..refused).map(|_| put()).collect();
+        // A request that came first would have one of the places.
+        let taken = "daylight_bound_used{bound=\"requests\",which=\"uploads\"} 2\n";
+        await_true("both places are taken", || world.anon().get("/metrics").expect(200).text().contains(taken));
+        let statuses: Vec<u16> = (0..refused).map(|_| put()).collect();
         assert!(statuses.iter().all(|status| *status == 503), "{statuses:?}");
         if told {
             let found = first(&world, "class-too-narrow", "bound:requests/uploads");
