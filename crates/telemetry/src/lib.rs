@@ -67,7 +67,7 @@ pub use recorder::probes::Probes;
 pub use recorder::recent_events::RecentEvents;
 pub use recorder::running_jobs::RunningJob;
 pub use recorder::sink::{JsonLines, Sink};
-pub use recorder::sink_worker::Marker;
+pub use recorder::sink_worker::{Marker, panic_message};
 pub use recorder::{Recorder, RecorderOptions};
 pub use threads::background::{background, give_way};
 pub use threads::core_load::{Arrival, arrive, leave};

@@ -1,7 +1,7 @@
 //! The first page for browsers: the repositories with their sizes, the first steps, and whether anything is wrong.
 
 use super::listed::{about, first_fetch, first_steps, listed};
-use super::{local, shell};
+use super::{observer, shell};
 use crate::app::App;
 use crate::error::Result;
 use crate::health::Health;
@@ -21,7 +21,7 @@ pub(super) const LISTED: usize = 1_000;
 /// The page.
 pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
     let caller = app.access.anyone(request, event).await?;
-    let observes = caller.observes() || caller.token.is_none() && local::is_local(app, request);
+    let observes = observer::is(app, request, &caller);
     let server = app.urls.of(request).url();
     let table = app.repositories.table(event).await?;
     let mut repositories = listed(&caller, &table);

@@ -3,7 +3,7 @@
 
 use super::home::{self, LISTED};
 use super::listed::{self, about, first_steps};
-use super::{local, shell};
+use super::{observer, shell};
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Result;
@@ -43,7 +43,7 @@ pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -
         );
         document.lines(first_steps(&server, &table));
     }
-    tell_findings(app, caller.observes() || caller.token.is_none() && local::is_local(app, request), &mut document);
+    tell_findings(app, observer::is(app, request, &caller), &mut document);
     document.heading("Repositories: each page has the lines with which clients use it");
     let more = listed.len().saturating_sub(LISTED);
     listed.truncate(LISTED);

@@ -28,7 +28,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
-use telemetry::{Event, EventId, Op, OpenRequest, OpsUnderWay, Outcome, Reason, Tick};
+use telemetry::{Event, EventId, Op, OpenRequest, OpsUnderWay, Outcome, Reason, Tick, panic_message};
 use working::Working;
 
 /// Runs one request until its reply. Its event counts from the call and not from the first poll: in between the
@@ -269,8 +269,7 @@ async fn guarded(
 fn panicked(panic: &(dyn Any + Send), event: &mut Event) -> Reply {
     event.outcome = Some(Outcome::Failed);
     event.reason = Some(Reason::Panicked);
-    let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    event.detail = Event::text(said.unwrap_or("a panic without a message"));
+    event.detail = Event::text(panic_message(panic));
     Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "internal error\n")
 }
 

@@ -7,10 +7,9 @@ use super::{Finding, FindingState, FindingsOverview};
 use crate::insight::Counts;
 use crate::signals::seen::Seen;
 use crate::signals::telemetry::TelemetrySeen;
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
-use telemetry::{Log, Millis, thread_nanos};
+use telemetry::{Log, Millis, panic_message, thread_nanos};
 
 /// All checks.
 pub(super) struct Examiner {
@@ -104,7 +103,7 @@ impl Health {
             match catch_unwind(AssertUnwindSafe(look)) {
                 Ok(answer) => return answer,
                 Err(panic) => {
-                    let why = message(&*panic);
+                    let why = panic_message(&*panic).to_owned();
                     log.error(
                         "a check of findings failed, and is left out until the next start",
                         &[("check", &name), ("why", &why)],
@@ -162,12 +161,6 @@ fn ask(custom: &CustomFinding, counts: Option<&Counts>, seen: &Seen) -> Result<V
     let answer = counts.and_then(|counts| counts(question.clone()));
     let answer = answer.ok_or_else(|| ("counts of events, which are not kept for this time".to_owned(), None))?;
     Ok(custom.judge(&question, &answer))
-}
-
-/// The text of a panic.
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".to_owned())
 }
 
 #[cfg(test)]

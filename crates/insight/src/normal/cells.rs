@@ -193,10 +193,7 @@ fn ran(cell: &mut Cell, place: Count, op: Op, tally: Tally) {
 fn is_steady(op: Op) -> bool {
     let name = op.as_str();
     let waits = name.ends_with(".wait") || matches!(op, Op::UpstreamPause | Op::UpstreamBody | Op::HeadRead);
-    let connects = matches!(
-        op,
-        Op::UpstreamResolve | Op::UpstreamTcp | Op::UpstreamProxy | Op::UpstreamTls | Op::TlsHandshake | Op::AppConnect
-    );
+    let connects = matches!(op, Op::TlsHandshake | Op::AppConnect) || Op::OF_SET_UP.contains(&op);
     let bodies =
         matches!(op, Op::BodySend | Op::BodyRead | Op::BodyReceive | Op::SpoolWrite | Op::BlobWrite | Op::AppBody);
     !waits && !connects && !bodies

@@ -20,18 +20,6 @@ const REPOSITORIES_MAX: usize = 64;
 /// From this time on the head of a response is slow, in nanoseconds: a second.
 pub(crate) const SLOW: u64 = 1_000_000_000;
 
-/// The operations of a call.
-const PARTS: [Op; 8] = [
-    Op::UpstreamWait,
-    Op::UpstreamPause,
-    Op::UpstreamResolve,
-    Op::UpstreamTcp,
-    Op::UpstreamProxy,
-    Op::UpstreamTls,
-    Op::UpstreamFirstByte,
-    Op::UpstreamBody,
-];
-
 /// One operation of the calls to a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct CallPart {
@@ -81,13 +69,13 @@ pub(crate) struct HostSeen {
     /// Who causes the calls.
     pub(crate) causes: Causes,
     /// By repository, the time that requests waited for each part, in nanoseconds.
-    by_repository: HashMap<Box<str>, [u64; PARTS.len()]>,
-    parts: [CallPart; PARTS.len()],
+    by_repository: HashMap<Box<str>, [u64; Op::OF_CALLS.len()]>,
+    parts: [CallPart; Op::OF_CALLS.len()],
 }
 
 /// The place of an operation among those of a call.
 fn place(op: Op) -> Option<usize> {
-    PARTS.iter().position(|part| *part == op)
+    Op::OF_CALLS.iter().position(|part| *part == op)
 }
 
 impl HostSeen {
@@ -111,14 +99,13 @@ impl HostSeen {
 
     /// The time to set connections up, in nanoseconds.
     pub(crate) fn set_up_nanos(&self) -> u64 {
-        let parts = [Op::UpstreamResolve, Op::UpstreamTcp, Op::UpstreamProxy, Op::UpstreamTls];
-        parts.into_iter().map(|op| self.part(op).nanos).sum()
+        Op::OF_SET_UP.into_iter().map(|op| self.part(op).nanos).sum()
     }
 
     /// The seconds that requests waited for these operations, by repository.
     pub(crate) fn waited(&self, ops: &[Op]) -> impl Iterator<Item = (&str, f64)> {
         let places: Vec<usize> = ops.iter().filter_map(|op| place(*op)).collect();
-        let of = move |nanos: &[u64; PARTS.len()]| places.iter().map(|at| nanos[*at]).sum::<u64>();
+        let of = move |nanos: &[u64; Op::OF_CALLS.len()]| places.iter().map(|at| nanos[*at]).sum::<u64>();
         self.by_repository.iter().map(move |(name, nanos)| (&**name, of(nanos) as f64 / 1e9)).filter(|(_, s)| *s > 0.0)
     }
 
@@ -211,7 +198,7 @@ impl HostSeen {
         other.reasons.iter().for_each(|(reason, count)| *self.reasons.entry(*reason).or_default() += count);
         self.causes.add(&other.causes);
         for (repository, theirs) in &other.by_repository {
-            PARTS.iter().zip(theirs).for_each(|(op, nanos)| self.wait(repository, *op, *nanos));
+            Op::OF_CALLS.iter().zip(theirs).for_each(|(op, nanos)| self.wait(repository, *op, *nanos));
         }
         for (mine, theirs) in self.parts.iter_mut().zip(&other.parts) {
             mine.runs += theirs.runs;

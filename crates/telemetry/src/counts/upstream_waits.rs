@@ -72,21 +72,7 @@ impl UpstreamWaits {
 /// The time among these ops that is a wait for an upstream: for a download, for a call, or for the rest of a file that still arrives. No
 /// request waits longer than it takes.
 fn waited(ops: &[(Op, Tally)], duration: u64) -> u64 {
-    let waits = |op: Op| {
-        matches!(
-            op,
-            Op::FlightWait
-                | Op::BodyWait
-                | Op::UpstreamWait
-                | Op::UpstreamPause
-                | Op::UpstreamResolve
-                | Op::UpstreamTcp
-                | Op::UpstreamProxy
-                | Op::UpstreamTls
-                | Op::UpstreamFirstByte
-                | Op::UpstreamBody
-        )
-    };
+    let waits = |op: Op| matches!(op, Op::FlightWait | Op::BodyWait) || Op::OF_CALLS.contains(&op);
     ops.iter().filter(|(op, _)| waits(*op)).map(|(_, tally)| tally.nanos).sum::<u64>().min(duration)
 }
 

@@ -114,6 +114,23 @@ ops! {
     Rehearse Line "store.rehearse" "Testing an upgrade on a copy of the truth database";
 }
 
+impl Op {
+    /// The operations that set up a connection to an upstream.
+    pub const OF_SET_UP: [Self; 4] = [Self::UpstreamResolve, Self::UpstreamTcp, Self::UpstreamProxy, Self::UpstreamTls];
+
+    /// The operations of a call of an upstream, in the order in which they run.
+    pub const OF_CALLS: [Self; 8] = [
+        Self::UpstreamWait,
+        Self::UpstreamPause,
+        Self::UpstreamResolve,
+        Self::UpstreamTcp,
+        Self::UpstreamProxy,
+        Self::UpstreamTls,
+        Self::UpstreamFirstByte,
+        Self::UpstreamBody,
+    ];
+}
+
 /// How often an [`Op`] ran for an event, and how long in total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {

@@ -177,7 +177,8 @@ fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &SinkRecord) {
     }
 }
 
-pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
+/// The text of a panic, from what `catch_unwind` or a join returned.
+pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

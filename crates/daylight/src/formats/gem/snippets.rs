@@ -1,6 +1,7 @@
 //! The lines with which clients use one version of a gem.
 
 use crate::face::VersionUsage;
+use format::shell::word;
 use web::Snippet;
 
 /// One snippet for each client.
@@ -16,8 +17,8 @@ pub(super) fn of(version: &VersionUsage<'_>) -> Vec<Snippet> {
     }
     let install = format!(
         "gem install {} --version {} --clear-sources --source {source}/",
-        shell(version.package),
-        shell(version.number)
+        word(version.package),
+        word(version.number)
     );
     all.push(Snippet::new("gem", install));
     all
@@ -28,12 +29,6 @@ fn ruby(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('#', "\\#")
 }
 
-/// A word of a shell.
-fn shell(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);
-    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,6 +36,5 @@ mod tests {
     #[test]
     fn a_name_ends_no_string_and_begins_no_command() {
         assert_eq!(ruby("a\"#{b}\\"), "a\\\"\\#{b}\\\\");
-        assert_eq!((shell("1.0-java"), shell("a;'b")), ("1.0-java".into(), "'a;'\\''b'".into()));
     }
 }

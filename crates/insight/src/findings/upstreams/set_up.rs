@@ -14,8 +14,6 @@ const CALLS: u64 = 20;
 const REUSED: f64 = 0.5;
 /// The time to set connections up beside that of the responses, at least.
 const SET_UP: f64 = 0.5;
-/// The operations of a set-up.
-const PARTS: [Op; 4] = [Op::UpstreamResolve, Op::UpstreamTcp, Op::UpstreamProxy, Op::UpstreamTls];
 
 pub(super) const CHECK: Check = Check {
     key: "set-up-before-each-call",
@@ -41,7 +39,7 @@ fn problem(seen: &Seen, fact: &HostFact) -> Option<Problem> {
     if host.calls < CALLS || (reused >= REUSED && set_up <= SET_UP) {
         return None;
     }
-    let lost = cost::of_host(seen, host, &PARTS);
+    let lost = cost::of_host(seen, host, &Op::OF_SET_UP);
     let share = cost::share(seen, &lost)?;
     // One that could not be kept for lack of room was closed by this server.
     let by_us = host.closed_by_us > host.closed_by_upstream;
@@ -62,7 +60,7 @@ fn problem(seen: &Seen, fact: &HostFact) -> Option<Problem> {
         seconds(lost.recent_s),
         percent(set_up),
     );
-    let worst = PARTS.into_iter().max_by_key(|op| host.part(*op).waited)?;
+    let worst = Op::OF_SET_UP.into_iter().max_by_key(|op| host.part(*op).waited)?;
     Some(Problem {
         subject: format!("upstream:{name}"),
         lost,
