@@ -18,7 +18,7 @@ help:
 	@echo 'make check             format, lints and the fast tests, while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
 	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": only these rows)'
-	@echo 'make torture           long tests: crashes, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, incidents with sweeps of settings, healthy hours, two million downloads and ten million paths to ask about, Redmine through remote repositories, Redmine whose pages are sent from memcached, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
+	@echo 'make torture           long tests: crashes, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, incidents with sweeps of settings and with their advice taken, healthy hours, two million downloads and ten million paths to ask about, Redmine through remote repositories, Redmine whose pages are sent from memcached, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:
 	@scripts/setup build
@@ -82,6 +82,7 @@ torture:
 	DAYLIGHT_GROWTH=1000000 cargo test --release --locked -p insight --lib segment::tests::whatever_is_in -- --nocapture
 	DAYLIGHT_EVENTS=20000 cargo test --release --locked --test suite whole_events:: -- --nocapture
 	DAYLIGHT_SWEEPS=1 DAYLIGHT_IMPORT_FILES=100000 cargo test --release --locked --test suite findings:: -- --nocapture
+	DAYLIGHT_ADVICE=1 cargo test --release --locked --test suite advice:: -- --nocapture
 	DAYLIGHT_HEALTHY=100 DAYLIGHT_COST_MINUTES=70 DAYLIGHT_PROFILE_SECONDS=60 cargo test --release --locked -p insight --lib -- --nocapture
 	DAYLIGHT_ASKED=2000000 cargo test --release --locked --test suite asking::sampled -- --nocapture
 	DAYLIGHT_PATHS=10000000 cargo test --release --locked --test suite asking::many -- --nocapture

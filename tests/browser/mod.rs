@@ -1,6 +1,7 @@
 //! Web pages in a real browser: accessible in each appearance, whole without scripts, usable with the keyboard alone.
 
 mod content;
+mod report;
 mod screenshots;
 mod scripts;
 mod strangers;

@@ -19,9 +19,14 @@ pub(super) fn begun(settings: &'static [(&'static str, &'static str)]) -> World 
 
 /// Waits until the server has a sample of the machine that began after this call.
 pub(super) fn sampled(world: &World) {
+    sampled_at(world, BEGUN);
+}
+
+/// The same at another moment.
+pub(crate) fn sampled_at(world: &World, moment: &str) {
     let (called, admin) = (Instant::now(), world.admin());
     eventually(|| {
-        world.set_time(BEGUN);
+        world.set_time(moment);
         let page = admin.get("/metrics").expect(200);
         let age = Samples::of(page.text()).find("daylight_machine_sample_age_seconds").unwrap_or(f64::MAX);
         let new = age < called.elapsed().as_secs_f64();

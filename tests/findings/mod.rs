@@ -2,15 +2,15 @@
 //! says nothing.
 
 mod baselines;
-mod caches;
+pub(crate) mod caches;
 mod clients;
-mod groups;
-mod incident;
+pub(crate) mod groups;
+pub(crate) mod incident;
 mod machine;
 mod pages;
 mod profile;
 mod program;
 mod silence;
 mod together;
-mod upstreams;
+pub(crate) mod upstreams;
 mod watch;

@@ -2,7 +2,7 @@
 
 mod connections;
 mod failing;
-mod limits;
+pub(crate) mod limits;
 mod pools;
 
 use crate::world::{Person, Upstream, World};
@@ -14,7 +14,7 @@ fn crowd(world: &World, repository: &str, clients: usize, rounds: usize) {
 }
 
 /// The same for files of this folder, with the statuses of the answers.
-fn ask(person: &Person, repository: &str, folder: &str, clients: usize, rounds: usize) -> Vec<u16> {
+pub(crate) fn ask(person: &Person, repository: &str, folder: &str, clients: usize, rounds: usize) -> Vec<u16> {
     let one = |client: usize| {
         let mut connection = person.connect().unwrap();
         let mut ask = |round: usize| {
@@ -30,7 +30,7 @@ fn ask(person: &Person, repository: &str, folder: &str, clients: usize, rounds: 
 }
 
 /// A raw repository with this upstream.
-fn remote(world: &World, name: &str, upstream: &Upstream) {
+pub(crate) fn remote(world: &World, name: &str, upstream: &Upstream) {
     world.remote_of("raw", name, &upstream.url());
 }
 

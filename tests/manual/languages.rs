@@ -20,7 +20,7 @@ pub(super) fn read(stage: &Stage, language: &str, text: &str) -> Result<(), Stri
         "toml" => toml(stage, &file, text),
         "json" => serde_json::from_str::<serde_json::Value>(text).map(drop).map_err(|error| error.to_string()),
         "ruby" => said(Command::new("ruby").arg("-c").arg(&file)),
-        "yaml" => said(Command::new("ruby").args(["-ryaml", "-e", "YAML.load_file(ARGV[0])"]).arg(&file)),
+        "yaml" => yaml(stage, text),
         "xml" => maven(stage, text),
         "ini" => sections(text),
         // There is no current Gradle, no sbt and no Clojure on this machine: the test checks that brackets close, and that the repositories exist.
@@ -30,6 +30,13 @@ pub(super) fn read(stage: &Stage, language: &str, text: &str) -> Result<(), Stri
         "" => Err("it has no language: `sh` is run".to_owned()),
         other => Err(format!("nobody reads `{other}`: the page's stage can, with `reads`")),
     }
+}
+
+/// It is YAML.
+pub(super) fn yaml(stage: &Stage, text: &str) -> Result<(), String> {
+    let file = stage.home().join(".block.yaml");
+    fs::write(&file, text).unwrap();
+    said(Command::new("ruby").args(["-ryaml", "-e", "YAML.load_file(ARGV[0])"]).arg(&file))
 }
 
 fn said(command: &mut Command) -> Result<(), String> {

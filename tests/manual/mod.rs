@@ -32,6 +32,7 @@ macro_rules! pages {
 pages! {
     readme: "README.md" => pages::readme;
     accounts: "docs/accounts.md" => pages::accounts;
+    alerts: "docs/alerts.md" => pages::alerts;
     api: "docs/api.md" => pages::api;
     asking: "docs/asking.md" => pages::asking;
     app_pages: "docs/app-pages.md" => application::written_pages;
@@ -43,6 +44,7 @@ pages! {
     configuration: "docs/configuration.md" => pages::plain;
     data_folder: "docs/data-folder.md" => pages::data_folder;
     explaining: "docs/explaining.md" => pages::explaining;
+    exporting: "docs/exporting.md" => pages::exporting;
     findings: "docs/findings.md" => pages::findings;
     front: "docs/front.md" => application::stage;
     gem_clients: "docs/gem-clients.md" => pages::gem_clients;
@@ -52,14 +54,18 @@ pages! {
     hc1: "docs/hc1.md" => pages::hc1;
     hooks: "docs/hooks.md" => pages::hooks;
     keeping_and_deleting: "docs/keeping-and-deleting.md" => pages::keeping_and_deleting;
+    mcp: "docs/mcp.md" => pages::plain;
     moving_in: "docs/moving-in.md" => pages::moving_in;
     monitoring: "docs/monitoring.md" => pages::monitoring;
+    sizing: "docs/sizing.md" => pages::sizing;
     policy: "docs/policy.md" => pages::policy;
     proxying: "docs/proxying.md" => pages::proxying;
     publishing_files: "docs/publishing-files.md" => pages::plain;
     publishing_gems: "docs/publishing-gems.md" => pages::plain;
     publishing_maven: "docs/publishing-maven.md" => pages::publishing_maven;
     reaching_upstreams: "docs/reaching-upstreams.md" => pages::proxying;
+    reporting: "docs/reporting.md" => pages::plain;
+    replaying: "docs/replaying.md" => pages::replaying;
     repositories: "docs/repositories.md" => pages::plain;
     troubleshooting: "docs/troubleshooting.md" => pages::troubleshooting;
     web_pages: "docs/web-pages.md" => pages::plain;

@@ -1,8 +1,9 @@
 //! The stage of each page. To add a page: a function here that returns its stage, and its line in `mod.rs`.
 
-use super::languages::repositories;
+use super::languages::{self, repositories};
+use super::page::root;
 use super::stage::Stage;
-use crate::world::{ADMIN, Central, FIRST, Gem, Says, Upstream, World, await_true, promtool, write};
+use crate::world::{ADMIN, Central, FIRST, Gem, Says, Upstream, World, await_true, promtool, promtool_program, write};
 use serde_json::json;
 use std::time::Duration;
 
@@ -106,6 +107,14 @@ pub(super) fn accounts() -> Stage {
     })
 }
 
+/// A server with a receiver of alerts that takes them.
+pub(super) fn alerts() -> Stage {
+    let chat = Upstream::start();
+    chat.says_otherwise(Says::status(204));
+    let table = format!("[[alerts.to]]\nname = \"chat\"\nkind = \"webhook\"\nurl = \"{}hooks\"\n", chat.url());
+    Stage::on(World::start_with_file(&table)).keep(chat)
+}
+
 pub(super) fn api() -> Stage {
     let world = lamps();
     world.admin().push(FIRST, &Gem::new("acme-lamp", "1.0.0")).expect(200);
@@ -144,14 +153,41 @@ pub(super) fn hc1() -> Stage {
     })
 }
 
-/// Prometheus reads its own configuration and rules.
+/// Prometheus reads its own configuration and rules. The other YAML is for Grafana.
 pub(super) fn monitoring() -> Stage {
-    plain().reads("yaml", |stage, text| {
-        let kind = if text.starts_with("groups:") { "rules" } else { "config" };
+    let stage = plain().name("promtool ", &format!("{} ", promtool_program().display()));
+    std::os::unix::fs::symlink(root().join("docs"), stage.home().join("docs")).unwrap();
+    stage.reads("yaml", |stage, text| {
+        if text.starts_with("apiVersion:") {
+            return languages::yaml(stage, text);
+        }
         std::fs::write(stage.home().join(".block.yml"), text).unwrap();
-        let checked = promtool(stage.home(), &["check", kind, ".block.yml"], "");
+        let checked = promtool(stage.home(), &["check", "config", ".block.yml"], "");
         if checked.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&checked.stderr).into_owned()) }
     })
+}
+
+pub(super) fn sizing() -> Stage {
+    let world = lamps();
+    for _ in 0..300 {
+        world.anon().get("/repository/maven-releases/org/example/lamp/1.0/lamp-1.0.jar").expect(200);
+    }
+    await_true("the machine was sampled", || {
+        let told = world.admin().get("/api/v1/sizing").expect(200).json();
+        let rows = told["rows"].as_array().unwrap();
+        rows.iter().any(|row| row["subject"] == "machine:processors" && row["needed"].is_u64())
+    });
+    Stage::on(world)
+}
+
+/// A server with a receiver that takes everything.
+pub(super) fn exporting() -> Stage {
+    let receiver = crate::otlp::Receiver::start(crate::otlp::Does::Takes);
+    let world = World::start_with_file(&crate::otlp::settings(&receiver.url()));
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    world.admin().put("maven-releases", JAR, b"bytes").expect(201);
+    receiver.await_more("/v1/metrics", 2);
+    Stage::on(world).name("http://127.0.0.1:4318", &receiver.url()).keep(receiver)
 }
 
 pub(super) fn as_of() -> Stage {
@@ -175,6 +211,27 @@ pub(super) fn asking() -> Stage {
     }
     world.anon().file("maven-releases", "org/example/lamp/2.0/lamp-2.0.jar").expect(404);
     Stage::on(world).fails("count by pakage").fails("compare rest\"")
+}
+
+/// A server, and a recording of another one with the same files.
+pub(super) fn replaying() -> Stage {
+    let stage = Stage::on(lamps());
+    let jar = |version: &str| format!("/repository/maven/org/example/lamp/{version}/lamp-{version}.jar");
+    let mut lines = Vec::new();
+    let mut add = |method: &str, path: &str, status: u16| {
+        let at = format!("2026-11-23T12:00:00.{:03}Z", lines.len() * 100);
+        lines.push(format!(
+            r#"{{"at":"{at}","kind":"request","method":"{method}","path":"{path}","status":{status},"duration_ms":1.5}}"#
+        ));
+    };
+    for version in ["1.0", "1.1", "1.2", "1.0", "1.1"] {
+        add("GET", &jar(version), 200);
+    }
+    add("HEAD", "/repository/maven-releases/org/example/lamp/2.0/lamp-2.0.jar", 404);
+    add("PUT", "/repository/maven-releases/org/example/lamp/2.0/lamp-2.0.jar", 201);
+    add("GET", "/repository/gems/api/v1/dependencies", 200);
+    write(&stage.home().join("recorded.jsonl"), &(lines.join("\n") + "\n"));
+    stage
 }
 
 pub(super) fn explaining() -> Stage {

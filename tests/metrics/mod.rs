@@ -4,6 +4,7 @@ mod alerts;
 pub(crate) mod cgroup;
 mod families;
 pub(crate) mod generator;
+mod gzip;
 mod machine;
 mod named;
 mod repositories;

@@ -2,7 +2,7 @@
 
 use crate::accounts::settled;
 use crate::tls::Certificate;
-use crate::world::{Person, Upstream, World};
+use crate::world::{Person, Says, Upstream, World, await_true};
 use serde_json::json;
 use std::process::Command;
 
@@ -63,4 +63,47 @@ fn a_private_repository_is_named_to_its_observers_and_hosts_to_observers_of_the_
     assert!(
         told(&world.admin()).contains(&format!("daylight_upstream_info{{host=\"{host}\",number=\"{number}\"}} 1\n"))
     );
+}
+
+#[test]
+fn open_findings_are_told_with_subjects_that_the_reader_may_know() {
+    let world = World::start_in_conformance(&[("DAYLIGHT_TELEMETRY_ACCESS_LOG_FILE", "access.log")]);
+    world.set_time("2026-11-02T12:00:00Z");
+    let subject = "setting:telemetry.access_log_file";
+    let of = |family: &str, subject: &str| {
+        format!("\ndaylight_finding_{family}{{finding=\"contradictory-settings\",subject=\"{subject}\"}} ")
+    };
+    await_true("it is pending", || !world.findings().is_empty());
+    assert!(!told(&world.admin()).contains("daylight_finding_open{"), "it is not open yet");
+    world.set_time("2026-11-02T12:06:00Z");
+    await_true("it is open", || told(&world.admin()).contains(&(of("open", subject) + "1\n")));
+    for page in [told(&world.admin()), told(&world.anon())] {
+        assert!(page.contains(&(of("open", subject) + "1\n")), "settings are no secret: {page}");
+        assert!(page.contains(&of("lost_seconds_per_hour", subject)), "{page}");
+        assert!(page.contains("\ndaylight_findings{state=\"open\"} 1\n") && page.contains("\ndaylight_ready 1\n"));
+    }
+    let mute = json!({ "why": "later", "until": "30d" });
+    let path = format!("/api/v1/findings/mute/contradictory-settings@{subject}");
+    world.admin().post_json(&path, &mute).expect(200);
+    await_true("a muted one is not told", || !told(&world.admin()).contains("daylight_finding_open{"));
+}
+
+#[test]
+fn the_host_of_a_finding_is_told_to_observers_of_the_whole_server() {
+    let (world, upstream) = (World::start_in_conformance(&[]), Upstream::start());
+    world.set_time("2026-11-02T12:00:00Z");
+    world.remote_of("raw", "far", &upstream.url());
+    upstream.says_otherwise(Says::status(500));
+    for number in 0..30 {
+        world.anon().file("far", &format!("file{number}"));
+    }
+    settled(&world);
+    let subject = format!("upstream:{}", upstream.address());
+    let line =
+        |subject: &str| format!("\ndaylight_finding_open{{finding=\"upstream-fails\",subject=\"{subject}\"}} 1\n");
+    await_true("it is pending", || !world.findings().is_empty());
+    world.set_time("2026-11-02T12:06:00Z");
+    await_true("it is open", || told(&world.admin()).contains(&line(&subject)));
+    let page = told(&world.anon());
+    assert!(page.contains(&line("(other)")) && !page.contains(&subject), "{page}");
 }

@@ -1,4 +1,4 @@
-//! While an upstream is down, the alerts of the manual name it and nothing else; once its circuit's time is over without a call, none does.
+//! While an upstream is down, the alerts name it and nothing else; once its circuit's time is over without a call, none does.
 
 use super::alerts::rules;
 use crate::world::{Upstream, World, await_true, promtool};
@@ -82,7 +82,7 @@ fn requests_for_an_upstream_that_is_down_count_as_failed_and_not_as_refused_for_
     assert_eq!(of("shed"), [0.0; 10]);
     assert!(of("failed").last().unwrap() >= &50.0, "{series:?}");
     let named = format!(
-        "exp_labels: {{ instance: a, host: \"{host}\" }}\n            exp_annotations: {{ summary: \"a does not call {host}, which failed again and again\" }}"
+        "exp_labels: {{ severity: warning, instance: a, host: \"{host}\" }}\n            exp_annotations: {{ summary: \"a does not call {host}, which failed again and again\" }}"
     );
     alerts(&series, &[("DaylightRequestsRefused", ""), ("DaylightUpstreamNotCalled", &named)]);
 }

@@ -39,6 +39,7 @@ const WALLS: &[Wall] = &[
             ("daylight/src/site/search.rs", "reads its own parameters from the query"),
             ("daylight/src/site/question.rs", "reads its own parameters from the query"),
             ("daylight/src/admin/baseline.rs", "reads its own parameters from the query"),
+            ("daylight/src/admin/sizing.rs", "reads its own parameters from the query"),
             ("daylight/src/admin/findings.rs", "reads its own parameters from the query"),
             ("daylight/src/admin/profile.rs", "reads its own parameters from the query"),
             ("daylight/src/lookup/search.rs", "reads its own parameters from the query"),
@@ -55,6 +56,7 @@ const WALLS: &[Wall] = &[
             ("daylight/src/site/mod.rs", "hands the query to the page that reads it"),
             ("daylight/src/site/sign_in.rs", "reads the fields of its form"),
             ("daylight/src/accounts/keys.rs", "`gem` sends the fields of a key as a form or as a query"),
+            ("daylight/src/otlp/receiver.rs", "reads the headers of a setting, which are escaped as in a URL"),
             ("front/src/pages/mod.rs", "hands path and query to the hook that finds the page of a URL"),
         ],
     },
@@ -96,6 +98,7 @@ const WALLS: &[Wall] = &[
             ),
             ("daylight/src/route/admin.rs", "a call that is a `GET` is also called by `HEAD`"),
             ("daylight/src/reply/ivy.rs", "Ivy asks by `HEAD` whether to upload a checksum"),
+            ("daylight/src/cli/replay/requests.rs", "asks another server for a status that was recorded"),
         ],
     },
     Wall {

@@ -122,7 +122,7 @@ pub(super) fn jruby() -> PathBuf {
 }
 
 /// The folder with files that test runs of this user keep for later ones.
-pub(super) fn cache() -> PathBuf {
+pub(crate) fn cache() -> PathBuf {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     given("XDG_CACHE_HOME").unwrap_or_else(|| given("HOME").unwrap().join(".cache")).join("daylight")
 }

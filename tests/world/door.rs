@@ -1,12 +1,13 @@
 //! A door to a server: an address of its own on loopback, until it is closed.
 
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Passes bytes between its clients and the server. Dropping it breaks off their connections, and nothing listens there.
-pub(super) struct Door {
+pub(crate) struct Door {
     address: SocketAddr,
     /// The connections of its clients; `None`: it is closed.
     clients: Arc<Mutex<Option<Vec<TcpStream>>>>,
@@ -16,6 +17,11 @@ pub(super) struct Door {
 impl Door {
     /// Opens one to the server at this address.
     pub(super) fn to(server: SocketAddr) -> Self {
+        Self::holding(server, Duration::ZERO)
+    }
+
+    /// The same; it holds each piece of a request for so long, as a proxy does whose queue is full.
+    pub(crate) fn holding(server: SocketAddr, time: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, clients) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Some(Vec::new()))));
         let known = clients.clone();
@@ -24,14 +30,14 @@ impl Door {
                 let Some(known) = &mut *known.lock().unwrap() else { return };
                 known.push(client.try_clone().unwrap());
                 // A connection that either side closes is no failure.
-                thread::spawn(move || drop(pass(&client, server)));
+                thread::spawn(move || drop(pass(&client, server, time)));
             }
         });
         Self { address, clients, listening: Some(listening) }
     }
 
     /// Its own address.
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 }
@@ -46,8 +52,8 @@ impl Drop for Door {
     }
 }
 
-/// Passes on what a client and the server say, until both have ended.
-fn pass(client: &TcpStream, server: SocketAddr) -> io::Result<()> {
+/// Passes on what a client and the server say, until both have ended. Holds what the client says.
+fn pass(client: &TcpStream, server: SocketAddr, time: Duration) -> io::Result<()> {
     let server = &TcpStream::connect(server)?;
     let one_way = |mut from: &TcpStream, mut to: &TcpStream| {
         to.set_nodelay(true)?;
@@ -55,7 +61,24 @@ fn pass(client: &TcpStream, server: SocketAddr) -> io::Result<()> {
         to.shutdown(Shutdown::Write)
     };
     thread::scope(|scope| {
-        scope.spawn(|| one_way(client, server));
+        scope.spawn(|| if time.is_zero() { one_way(client, server) } else { held(client, server, time) });
         one_way(server, client)
     })
+}
+
+/// Passes on each piece after this time.
+fn held(mut from: &TcpStream, mut to: &TcpStream, time: Duration) -> io::Result<()> {
+    to.set_nodelay(true)?;
+    let mut piece = [0; 16 << 10];
+    loop {
+        let read = from.read(&mut piece)?;
+        if read == 0 {
+            return to.shutdown(Shutdown::Write);
+        }
+        let came = Instant::now();
+        while let Some(left) = time.checked_sub(came.elapsed()) {
+            thread::park_timeout(left);
+        }
+        to.write_all(&piece[..read])?;
+    }
 }

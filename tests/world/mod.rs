@@ -1,5 +1,6 @@
 //! The environment of the tests: the real program on a folder of its own, callers, gems, and real clients.
 
+mod alertmanager;
 pub(crate) mod bad_sinks;
 mod browser;
 mod central;
@@ -15,9 +16,11 @@ mod maven;
 mod memcached;
 mod person;
 mod program;
+mod prometheus;
 mod promtool;
 mod rails;
 mod reader;
+mod recorder;
 mod redis;
 mod release;
 mod repositories;
@@ -28,9 +31,11 @@ mod super_pom;
 mod upstream;
 mod watched;
 
+pub(crate) use alertmanager::Alertmanager;
 pub(crate) use browser::{browser, npm_package};
-pub(crate) use central::Central;
+pub(crate) use central::{Central, cache};
 pub(crate) use client::{Client, with_each_client};
+pub(crate) use door::Door;
 pub(crate) use engines::engines;
 pub(crate) use gem::{Gem, hex};
 pub(crate) use http::{Answer, Connection};
@@ -39,9 +44,11 @@ pub(crate) use maven::{Machine, Project, metadata};
 pub(crate) use memcached::{Memcached, free_port};
 pub(crate) use person::Person;
 pub(crate) use program::program;
-pub(crate) use promtool::promtool;
+pub(crate) use prometheus::Prometheus;
+pub(crate) use promtool::{promtool, promtool_program};
 pub(crate) use rails::Rails;
 pub(crate) use reader::{Follower, Reader};
+pub(crate) use recorder::Recorder;
 pub(crate) use redis::{REDIS_PASSWORD, Redis};
 pub(crate) use release::Release;
 pub(crate) use ruby::{App, Ruby};
@@ -99,6 +106,17 @@ impl World {
     /// Starts it on an empty folder in conformance mode, with this key.
     pub(crate) fn start_in_conformance(settings: &'static [(&'static str, &'static str)]) -> Self {
         let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings, flags: &["--conformance"] };
+        world.resume();
+        world
+    }
+
+    /// The same with this configuration file, and these settings in its environment.
+    pub(crate) fn start_in_conformance_with_file(
+        text: &str,
+        settings: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings, flags: &["--conformance"] };
+        world.configure(text);
         world.resume();
         world
     }
@@ -177,12 +195,26 @@ impl World {
         Self::start_on_with(socket, Passed::AsInput, &["--conformance"])
     }
 
+    /// The same with this configuration file.
+    pub(crate) fn start_in_conformance_on_with_file(socket: TcpListener, text: &str) -> Self {
+        let mut world = Self::stopped_in_conformance();
+        world.configure(text);
+        world.listen_on(socket, Passed::AsInput);
+        world
+    }
+
     fn start_on_with(socket: TcpListener, way: Passed, flags: &'static [&'static str]) -> Self {
         let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags };
-        let log = world.folder.path().join("log");
-        let started = Server::spawn_with_socket((&world.data(), flags), ADMIN, &log, socket, way);
-        world.server = Some(started.ready());
+        world.listen_on(socket, way);
         world
+    }
+
+    fn listen_on(&mut self, socket: TcpListener, way: Passed) {
+        let (log, file) = (self.folder.path().join("log"), self.file());
+        let settings: &[(&str, &str)] = &[("DAYLIGHT_CONFIG", file.to_str().unwrap())];
+        let settings = if file.exists() { settings } else { &[] };
+        let started = Server::spawn_with_socket((&self.data(), self.flags), ADMIN, settings, &log, (socket, way));
+        self.server = Some(started.ready());
     }
 
     /// Restarts it in place, and waits until it has.

@@ -2,14 +2,18 @@
 
 use super::central::cache;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+/// The program.
+pub(crate) fn promtool_program() -> PathBuf {
+    let fetched = cache().join("tools/bin/promtool");
+    if fetched.exists() { fetched } else { "promtool".into() }
+}
 
 /// Runs promtool in a folder, with this text as its input.
 pub(crate) fn promtool(folder: &Path, arguments: &[&str], input: &str) -> Output {
-    let fetched = cache().join("tools/bin/promtool");
-    let program = if fetched.exists() { fetched } else { "promtool".into() };
-    let mut command = Command::new(program);
+    let mut command = Command::new(promtool_program());
     command.args(arguments).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child =
         command.spawn().unwrap_or_else(|error| panic!("promtool, which `scripts/setup test` fetches: {error}"));

@@ -71,9 +71,9 @@ impl Server {
     pub(crate) fn spawn_with_socket(
         (data, flags): (&Path, &[&str]),
         admin: &str,
+        settings: &[(&str, &str)],
         log: &Path,
-        socket: TcpListener,
-        way: Passed,
+        (socket, way): (TcpListener, Passed),
     ) -> Self {
         let program = env!("CARGO_BIN_EXE_daylight");
         let mut command = match way {
@@ -86,7 +86,7 @@ impl Server {
             }
         };
         command.args(["serve", "--data"]).arg(data).args(flags).stdin(OwnedFd::from(socket));
-        Self::run(command, admin, &[], log)
+        Self::run(command, admin, settings, log)
     }
 
     /// Starts it with `data` on a file system of its own (tmpfs) of this size, which no other process sees. Its clock

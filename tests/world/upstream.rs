@@ -58,7 +58,7 @@ impl Limit {
     }
 }
 
-/// A received request, without its body.
+/// A received request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Asked {
     pub(crate) method: String,
@@ -67,6 +67,7 @@ pub(crate) struct Asked {
     /// The status of the answer.
     pub(crate) answered: u16,
     headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Asked {
@@ -78,7 +79,7 @@ impl Asked {
         }
         let mut words = line.split(' ').map(str::to_owned);
         let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let mut asked = Self { method, path, answered: 0, headers: Vec::new() };
+        let mut asked = Self { method, path, answered: 0, headers: Vec::new(), body: Vec::new() };
         loop {
             let mut line = String::new();
             reader.read_line(&mut line)?;
@@ -86,7 +87,7 @@ impl Asked {
             asked.headers.push((name.to_owned(), value.trim().to_owned()));
         }
         let length = asked.header("Content-Length").and_then(|length| length.parse().ok()).unwrap_or(0);
-        io::copy(&mut reader.take(length), &mut io::sink())?;
+        reader.take(length).read_to_end(&mut asked.body)?;
         Ok(Some(asked))
     }
 

@@ -1,5 +1,7 @@
 //! A connection that is kept between calls, for a program that makes many calls to one server.
 
+use crate::call_times::CallTimes;
+use crate::content::RequestBody;
 use crate::dial::{DIRECT, DialOptions, dial};
 use crate::error::Error;
 use crate::failed::silent;
@@ -13,6 +15,7 @@ use bytes::{Bytes, BytesMut};
 use http::Response as Answer;
 use hyper::body::Incoming;
 use std::io;
+use telemetry::{Event, Millis, Tick};
 use tokio::time::timeout;
 
 /// Takes the chunks of a body as they arrive.
@@ -23,17 +26,18 @@ pub type BodySink<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 pub struct Connection {
     options: ClientOptions,
     open: Option<(Origin, HttpConnection)>,
+    times: CallTimes,
 }
 
 impl Connection {
     /// A connection with these limits for each call. It connects when it is first needed.
     pub fn new(options: ClientOptions) -> Self {
-        Self { options, open: None }
+        Self { options, open: None, times: CallTimes::default() }
     }
 
     /// Calls, and waits for the whole response.
     pub async fn call(&mut self, request: Request) -> Result<Response, Error> {
-        self.bounded(request, None).await
+        self.bounded::<fn(&[u8]) -> io::Result<()>>(request, None).await
     }
 
     /// Calls, and hands the body of a success to `take`, without a limit on its size. The body of the returned
@@ -42,7 +46,22 @@ impl Connection {
         self.bounded(request, Some(take)).await
     }
 
-    async fn bounded(&mut self, request: Request, take: Option<BodySink<'_>>) -> Result<Response, Error> {
+    /// The times of the last call. Those of a failed call end with the part in which it failed.
+    pub fn times(&self) -> CallTimes {
+        self.times
+    }
+
+    /// Ends the connection, so that the next call makes one.
+    pub fn close(&mut self) {
+        self.open = None;
+    }
+
+    /// Generic over what takes the body, so that a call without one may move between threads.
+    async fn bounded<T>(&mut self, request: Request, take: Option<&mut T>) -> Result<Response, Error>
+    where
+        T: FnMut(&[u8]) -> io::Result<()> + ?Sized,
+    {
+        self.times = CallTimes::default();
         let target = Target::of(&request.url)?;
         let limit = self.options.total_timeout;
         // Boxed, because a call is large. A call that times out here leaves no connection behind.
@@ -50,39 +69,60 @@ impl Connection {
         timeout(limit, exchange).await.unwrap_or_else(|_| Err(silent(&target.authority, limit)))
     }
 
-    async fn exchange(
-        &mut self,
-        target: &Target,
-        request: Request,
-        take: Option<BodySink<'_>>,
-    ) -> Result<Response, Error> {
+    async fn exchange<T>(&mut self, target: &Target, request: Request, take: Option<&mut T>) -> Result<Response, Error>
+    where
+        T: FnMut(&[u8]) -> io::Result<()> + ?Sized,
+    {
         if let Some((_, mut http_connection)) = self.open.take().filter(|(origin, _)| *origin == target.origin) {
-            match http_connection.send(target.request(request.clone())?).await {
+            self.times.reused = true;
+            match self.send(&mut http_connection, target.request(request.clone())?).await {
                 // The server may close an idle connection, which is noticed only at the next call.
-                Err(Error::Cut { .. }) => {}
+                Err(Error::Cut { .. }) => self.times = CallTimes::default(),
                 Err(error) => return Err(error),
                 Ok(answer) => return self.finish(target, http_connection, answer, take).await,
             }
         }
         let limit = self.options.connect_timeout;
-        let options = DialOptions { tls: &self.options.trust.0, ..DIRECT };
-        let dial = timeout(limit, dial(&target.origin, options, &mut SetUp::default())).await;
+        let mut event = Event::job("call", Millis::default());
+        let dial = {
+            let options = DialOptions { tls: &self.options.trust.0, ..DIRECT };
+            timeout(limit, dial(&target.origin, options, &mut SetUp::of(&mut event))).await
+        };
+        self.times.set_up(&event);
         let dialled = dial.map_err(|_| silent(&target.authority, limit))??;
         let mut http_connection = HttpConnection::open(&target.authority, dialled).await?;
-        let answer = http_connection.send(target.request(request)?).await?;
+        let answer = self.send(&mut http_connection, target.request(request)?).await?;
         self.finish(target, http_connection, answer, take).await
     }
 
-    async fn finish(
+    /// Sends a request, and waits for the head of its response.
+    async fn send(
+        &mut self,
+        http_connection: &mut HttpConnection,
+        request: http::Request<RequestBody>,
+    ) -> Result<Answer<Incoming>, Error> {
+        let began = Tick::now();
+        let answer = http_connection.send(request).await;
+        self.times.head = Tick::now().since(began);
+        answer
+    }
+
+    async fn finish<T>(
         &mut self,
         target: &Target,
         mut http_connection: HttpConnection,
         answer: Answer<Incoming>,
-        take: Option<BodySink<'_>>,
-    ) -> Result<Response, Error> {
+        take: Option<&mut T>,
+    ) -> Result<Response, Error>
+    where
+        T: FnMut(&[u8]) -> io::Result<()> + ?Sized,
+    {
         let (head, body) = answer.into_parts();
         let take = take.filter(|_| head.status.is_success());
-        let body = collect(&mut http_connection, body, take, &target.authority, self.options.max_body_bytes).await?;
+        let (began, limit) = (Tick::now(), self.options.max_body_bytes);
+        let body = collect(&mut http_connection, body, take, (&target.authority, limit), &mut self.times.bytes).await;
+        self.times.body = Tick::now().since(began);
+        let body = body?;
         if http_connection.keeps() {
             self.open = Some((target.origin.clone(), http_connection));
         }
@@ -90,13 +130,17 @@ impl Connection {
     }
 }
 
-async fn collect(
+async fn collect<T>(
     http_connection: &mut HttpConnection,
     mut body: Incoming,
-    mut take: Option<BodySink<'_>>,
-    host: &str,
-    limit_bytes: u64,
-) -> Result<Bytes, Error> {
+    mut take: Option<&mut T>,
+    limit: (&str, u64),
+    bytes: &mut u64,
+) -> Result<Bytes, Error>
+where
+    T: FnMut(&[u8]) -> io::Result<()> + ?Sized,
+{
+    let (host, limit_bytes) = limit;
     let too_large = || Error::TooLarge { host: host.to_owned(), limit_bytes };
     if take.is_none() && hyper::body::Body::size_hint(&body).lower() > limit_bytes {
         return Err(too_large());
@@ -104,6 +148,7 @@ async fn collect(
     let mut whole = BytesMut::new();
     while let Some(piece) = http_connection.piece(&mut body).await {
         let piece = piece?;
+        *bytes += piece.len() as u64;
         if let Some(take) = &mut take {
             take(&piece).map_err(|source| Error::NotTaken { host: host.to_owned(), source })?;
             continue;

@@ -144,7 +144,11 @@ impl Host {
     pub(crate) async fn enter(self: &Arc<Self>, limit: Duration, event: &mut Event) -> Result<CallSlot, Error> {
         self.may_be_called()?;
         let permit = match self.permits.clone().try_acquire_owned() {
-            Ok(permit) => permit,
+            Ok(permit) => {
+                // Each call has a wait, if only of nothing, as the jobs of pools of threads have.
+                self.calls.waited(0);
+                permit
+            }
             Err(_) => self.wait(limit, event).await?,
         };
         // There are as many permits as units in the bound, so this takes a unit.

@@ -48,7 +48,7 @@ pub struct Request {
     pub method: Method,
     /// `http://host:port/path?query`.
     pub url: String,
-    /// Sent unchanged. `Host` and `User-Agent` are added.
+    /// Sent unchanged. `Host` is added, and a `User-Agent` where there is none.
     pub headers: HeaderMap,
     /// Sent as `Authorization: Bearer`.
     pub token: Option<Secret>,

@@ -4,7 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use telemetry::Millis;
 
 /// Seconds, or a date. `None` for anything else. A date in the past means no pause.
-pub(crate) fn read(text: &str, now: Millis) -> Option<Duration> {
+pub fn read(text: &str, now: Millis) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));

@@ -75,7 +75,7 @@ impl Target {
         let host =
             HeaderValue::from_str(&self.authority).map_err(|_| Error::NotAUrl { url: self.authority.clone() })?;
         out.headers_mut().insert(HOST, host);
-        out.headers_mut().insert(USER_AGENT, HeaderValue::from_static("daylight"));
+        out.headers_mut().entry(USER_AGENT).or_insert(HeaderValue::from_static("daylight"));
         if let Some(token) = request.token {
             let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose())).map_err(|_| unsendable())?;
             value.set_sensitive(true);

@@ -1,15 +1,18 @@
 //! Everything that requests need, made once at the start.
 
 use crate::access::{Access, Caller};
+use crate::alerts::Alerts;
 use crate::app_front::served_apps::ServedApps;
 use crate::class::{Classes, Permit};
 use crate::config::{References, ServerTiming};
 use crate::error::Result;
 use crate::findings::gathered::Gathered;
+use crate::otlp::Otlp;
 use crate::reply::{self, explain_link};
 use crate::route::Content;
 use crate::route::public_url::PublicUrls;
 use crate::serve::certificate::Certificate;
+use crate::statsd::Statsd;
 use crate::uses::last_uses::LastUses;
 use crate::uses::recent_paths::RecentPaths;
 use front::{Pages, Reply, Request, Validity};
@@ -58,6 +61,10 @@ pub struct App {
     pub recent_paths: Arc<RecentPaths>,
     /// The listeners to live events.
     pub tail: Arc<Tail>,
+    /// Sends events and figures to an OpenTelemetry receiver, if there is one.
+    pub(crate) otlp: Option<Arc<Otlp>>,
+    /// Sends figures to a statsd server, if there is one.
+    pub(crate) statsd: Option<Arc<Statsd>>,
     /// The last downloads of versions that are not written yet.
     pub last_uses: Arc<LastUses>,
     /// The process log.
@@ -82,6 +89,8 @@ pub struct App {
     pub form_time: Duration,
     /// The certificates that the server shows. Empty without TLS.
     pub(crate) certificates: OnceLock<Vec<Arc<Certificate>>>,
+    /// Who is told of findings as they open and close.
+    pub(crate) alerts: OnceLock<Arc<Alerts>>,
     /// The applications in front of which it stands. Empty: it is a server of repositories.
     pub(crate) apps: OnceLock<ServedApps>,
 }

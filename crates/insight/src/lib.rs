@@ -27,6 +27,8 @@ mod sample;
 mod sampler;
 pub mod segment;
 mod signals;
+mod sizing;
+mod state_file;
 mod store;
 mod tail;
 mod texts;
@@ -40,8 +42,9 @@ pub use ask::{
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
 pub use findings::{
-    Change, CheckAbout, CustomFinding, Finding, FindingKind, FindingState, Findings, FindingsOptions, FindingsOverview,
-    Guard, Mute, NotCustom, Threshold, check_list,
+    CacheCurve, Change, CheckAbout, CurveNow, CurveSize, CustomFinding, FactLevel, FactLevels, Finding, FindingKind,
+    FindingState, Findings, FindingsOptions, FindingsOverview, Guard, Mute, NotCustom, Promise, PromiseState,
+    Threshold, check_list,
 };
 pub use insight::{Counts, Insight};
 pub use log::{Log, Recovered};
@@ -56,9 +59,11 @@ pub use sampler::{Budget, Goal, Sampler};
 pub use segment::Segment;
 pub use signals::facts::{Facts, HostFact, RepositoryFact, SettingFact};
 pub use signals::program::{
-    CertificateFact, DiskFact, HooksFact, IndexFact, ProgramFacts, ReadOnlyFact, WaitingNamesFact,
+    CertificateFact, DiskFact, HooksFact, IndexFact, ProgramFacts, ReadOnlyFact, ReceiverFact, WaitingNamesFact,
 };
 pub use signals::watch::{LoopSeen, PreviousRun, ProbeSeen, Stuck, WatchSeen};
+pub use sizing::{Sizing, SizingAdvice, SizingAsked, SizingRow, SizingVerdict};
+pub use state_file::StateFile;
 pub use tail::{Listener, NoPlace, Tail};
 pub use texts::Texts;
 pub use watch::{AskSelf, TellSeen, Watch, WatchOptions};

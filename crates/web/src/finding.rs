@@ -24,6 +24,8 @@ pub struct HomeFinding {
     pub question: Option<String>,
     /// The ids of symptoms that it explains.
     pub folds: Vec<String>,
+    /// What an advised change promised, and what came, as a sentence.
+    pub promise: Option<String>,
 }
 
 /// A change that would help.

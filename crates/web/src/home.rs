@@ -22,6 +22,8 @@ pub struct Home {
     pub findings: Vec<HomeFinding>,
     /// The findings that are not seen for long enough yet. For observers.
     pub pending: Vec<HomeFinding>,
+    /// The findings that closed lately with the verdict of a promise, the newest first. For observers.
+    pub promises: Vec<HomeFinding>,
     /// How much the checks can say. For observers.
     pub checks: Option<HomeChecks>,
     /// How many findings are open.
@@ -120,9 +122,11 @@ mod tests {
                 event: Some(odd()),
                 question: Some(odd()),
                 folds: vec![odd()],
+                promise: Some(odd()),
                 ..HomeFinding::default()
             }],
             pending: vec![HomeFinding { sentence: odd(), event: Some(odd()), ..HomeFinding::default() }],
+            promises: vec![HomeFinding { id: odd(), promise: Some(odd()), ..HomeFinding::default() }],
             checks: Some(HomeChecks::default()),
             open: 1,
             troubles: vec![odd()],
@@ -131,7 +135,7 @@ mod tests {
         };
         let shell = Shell::new("Daylight", Links::new("http://here.test"));
         let page = html(&HomePage { shell: &shell, home: &home }).unwrap();
-        assert!(!page.contains("<b>") && page.matches("&#60;b&#62;").count() >= 17, "{page}");
+        assert!(!page.contains("<b>") && page.matches("&#60;b&#62;").count() >= 20, "{page}");
         for text in ["2 more", "2.0 kB", "5.0 MB", "href=\"/repository/%3Cb%3E"] {
             assert!(page.contains(text), "{text}: {page}");
         }

@@ -7,6 +7,7 @@ mod amount;
 mod app_pages;
 mod apps;
 mod assets;
+mod bars;
 mod browse;
 mod difference;
 mod document;
@@ -23,6 +24,7 @@ mod packages;
 mod prose;
 mod question;
 mod refusal;
+mod report;
 mod search;
 mod shell;
 mod sign_in;
@@ -32,6 +34,7 @@ pub use app_pages::{AppPageServer, AppPages, PageRequests};
 pub use apps::{App, AppBackend, AppLane, Apps, AppsPage, SlowPath, StoredResponses};
 pub use askama::Template;
 pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};
+pub use bars::Bars;
 pub use browse::{Browse, BrowseItem, BrowsePage, HiddenReason};
 pub use difference::{Changed, Difference, DifferencePage, Readme, ReadmePage};
 pub use document::{Document, DocumentPage, Link};
@@ -46,6 +49,9 @@ pub use package::{About, AboutLink, HiddenBy, Member, Origin, Package, PackagePa
 pub use packages::{Dependent, Dependents, DependentsPage, ListedPackage, Packages, PackagesPage};
 pub use question::{AnsweredQuestion, QuestionPage};
 pub use refusal::{Refusal, RefusalPage};
+pub use report::{
+    REPORT_STYLE, Report, ReportBlock, ReportFigure, ReportFinding, ReportPage, ReportSection, ReportTable,
+};
 pub use search::{OpenSearch, Search, SearchPage, SearchResult};
 pub use shell::{NotRendered, Shell, html};
 pub use sign_in::{SignInPage, is_own_path};

@@ -4,25 +4,25 @@ use crate::world::Person;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Clients that ask at the same time.
-pub(super) struct Load {
+pub(crate) struct Load {
     person: Person,
     clients: usize,
 }
 
 impl Load {
     /// This number of clients.
-    pub(super) fn new(person: &Person, clients: usize) -> Self {
+    pub(crate) fn new(person: &Person, clients: usize) -> Self {
         Self { person: person.clone(), clients }
     }
 
     /// Asks for each of these paths once.
-    pub(super) fn each(&self, paths: &[String]) {
+    pub(crate) fn each(&self, paths: &[String]) {
         let next = AtomicUsize::new(0);
         self.run(&|| paths.get(next.fetch_add(1, Relaxed)).map(String::as_str));
     }
 
     /// Asks this number of times.
-    pub(super) fn ask(&self, zipf: &Zipf<'_>, times: u64) {
+    pub(crate) fn ask(&self, zipf: &Zipf<'_>, times: u64) {
         let next = AtomicU64::new(0);
         self.run(&|| {
             let number = next.fetch_add(1, Relaxed);
@@ -45,13 +45,13 @@ impl Load {
 }
 
 /// Paths of which the n-th is asked for 1/n^0.8 times as often as the first.
-pub(super) struct Zipf<'a> {
+pub(crate) struct Zipf<'a> {
     paths: &'a [String],
     sums: Vec<f64>,
 }
 
 impl<'a> Zipf<'a> {
-    pub(super) fn new(paths: &'a [String]) -> Self {
+    pub(crate) fn new(paths: &'a [String]) -> Self {
         let mut sum = 0.0;
         let sums = (1..=paths.len()).map(|number| {
             sum += (number as f64).powf(-0.8);
@@ -61,7 +61,7 @@ impl<'a> Zipf<'a> {
     }
 
     /// The path of the `number`-th request.
-    fn path(&self, number: u64) -> &'a str {
+    pub(super) fn path(&self, number: u64) -> &'a str {
         // Numbers that look random (splitmix64).
         let mut mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

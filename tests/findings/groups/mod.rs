@@ -2,10 +2,10 @@
 
 mod facts;
 mod failing;
-mod maven;
+pub(crate) mod maven;
 mod order;
 mod vain;
-mod width;
+pub(crate) mod width;
 
 use crate::world::{Person, Says, Upstream, World};
 use serde_json::{Value, json};
@@ -101,7 +101,14 @@ fn proven(world: &World, finding: &Value) {
 }
 
 /// Requests these paths of a repository, so many at a time, and waits until their events are kept.
-fn get(world: &World, person: &Person, repository: &str, paths: &[String], at_once: usize, statuses: &[u16]) {
+pub(crate) fn get(
+    world: &World,
+    person: &Person,
+    repository: &str,
+    paths: &[String],
+    at_once: usize,
+    statuses: &[u16],
+) {
     let rest = Mutex::new(paths.iter());
     let last: Vec<Option<String>> = std::thread::scope(|scope| {
         let client = || {
@@ -121,13 +128,13 @@ fn get(world: &World, person: &Person, repository: &str, paths: &[String], at_on
 }
 
 /// The command that a finding advises.
-fn command(finding: &Value) -> &str {
+pub(crate) fn command(finding: &Value) -> &str {
     let changes = finding["changes"].as_array().unwrap();
     changes.iter().find_map(|change| change["command"].as_str()).unwrap_or_else(|| panic!("{finding:#}"))
 }
 
 /// Runs the command that a finding advises, as a person would type it, without its `--preview`, and with these words behind it.
-fn run(world: &World, finding: &Value, and: &str) -> String {
+pub(crate) fn run(world: &World, finding: &Value, and: &str) -> String {
     let line = command(finding).strip_prefix("daylight ").unwrap();
     let line = line.strip_suffix(" --preview").unwrap_or(line);
     let program = env!("CARGO_BIN_EXE_daylight");

@@ -9,18 +9,18 @@ const MEMBERS: usize = 64;
 const ID: &str = "group-too-narrow@group:wide";
 
 /// Upstreams that each take this time to send the metadata of any package.
-fn upstreams() -> Vec<Upstream> {
+pub(crate) fn upstreams() -> Vec<Upstream> {
     (0..MEMBERS).map(|_| Upstream::start()).collect()
 }
 
-fn wide(world: &World, upstreams: &[Upstream]) {
+pub(crate) fn wide(world: &World, upstreams: &[Upstream]) {
     let names: Vec<String> = (0..upstreams.len()).map(|n| format!("far-{n}")).collect();
     names.iter().zip(upstreams).for_each(|(name, upstream)| world.remote(name, &upstream.url()));
     world.make(&json!({ "name": "wide", "format": "maven", "members": names }));
 }
 
 /// Has all upstreams send the metadata of these packages, each after this time, and returns their paths.
-fn lists(upstreams: &[Upstream], count: usize, series: &str, after: Duration) -> Vec<String> {
+pub(crate) fn lists(upstreams: &[Upstream], count: usize, series: &str, after: Duration) -> Vec<String> {
     let paths: Vec<String> = (0..count).map(|n| format!("org/example/{series}{n}/maven-metadata.xml")).collect();
     for path in &paths {
         let text = metadata(&["1.0"]).replace("lamp", path.split('/').nth(2).unwrap());

@@ -95,7 +95,7 @@ fn uploads_that_are_refused_for_lack_of_places_name_the_setting() {
 }
 
 /// An upload whose bytes do not come.
-fn held(world: &World, number: usize) -> Connection {
+pub(crate) fn held(world: &World, number: usize) -> Connection {
     let mut connection = Connection::open(world.address()).unwrap();
     let admin = world.admin();
     let head = format!(

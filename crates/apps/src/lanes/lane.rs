@@ -73,7 +73,11 @@ impl Lane {
         (used.lane, used.ahead) = (self.name.clone(), u32::try_from(ahead).unwrap_or(u32::MAX));
         // It succeeds only where no other request waits.
         let permit = match self.semaphore.clone().try_acquire_owned() {
-            Ok(permit) => permit,
+            Ok(permit) => {
+                // Each request has a wait, if only of nothing, as the jobs of pools of threads have.
+                self.bound.waited(0);
+                permit
+            }
             Err(_) if ahead >= WAITING_MAX => return Err(self.full()),
             Err(_) => self.wait(event).await?,
         };

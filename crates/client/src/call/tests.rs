@@ -117,6 +117,43 @@ fn a_connection_is_kept_and_one_that_ended_while_it_rested_is_made_again() {
 }
 
 #[test]
+fn a_call_tells_how_long_its_parts_took_and_whether_its_connection_was_open() {
+    const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    const GONE: &[u8] = b"HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nhello";
+    let (url, heard) = keeping(&[&[OK, GONE], &[OK]]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut connection = Connection::new(OPTIONS);
+    for reused in [false, true, false] {
+        let request = Request { url: url.clone(), ..Request::default() };
+        runtime.block_on(connection.call(request)).unwrap();
+        let times = connection.times();
+        assert_eq!((times.reused, times.bytes, times.connect > 0), (reused, 5, !reused));
+        assert!(times.head > 0 && times.tls == 0 && times.total() >= times.connect + times.head, "{times:?}");
+        if reused {
+            connection.close();
+        }
+    }
+    heard.join().unwrap();
+    // A failed call has the parts before its failure.
+    let request = Request { url, ..Request::default() };
+    connection.close();
+    runtime.block_on(connection.call(request)).unwrap_err();
+    assert_eq!((connection.times().head, connection.times().bytes), (0, 0));
+}
+
+#[test]
+fn an_agent_of_the_caller_is_sent_in_place_of_ours() {
+    const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    for (agent, sent) in [(Some("bundler/2.6"), "user-agent: bundler/2.6\r\n"), (None, "user-agent: daylight\r\n")] {
+        let (url, heard) = stand_in(OK);
+        let headers = agent.map(|agent| (http::header::USER_AGENT, agent.parse().unwrap())).into_iter().collect();
+        call_with(OPTIONS, Request { url, headers, ..Request::default() }).unwrap();
+        let heard = heard.join().unwrap();
+        assert!(heard.contains(sent), "{heard}");
+    }
+}
+
+#[test]
 fn a_file_is_sent_as_it_is_and_a_body_is_given_away_piece_by_piece() {
     let (url, heard) = keeping(&[&[b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"]]);
     let mut file = tempfile::NamedTempFile::new().unwrap();

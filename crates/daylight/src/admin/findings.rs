@@ -22,7 +22,7 @@ pub(super) async fn list(app: &App, query: &str) -> Result<Value> {
     let findings = match asked.time {
         None => app.findings.list(&asked.states),
         Some((from, to)) => {
-            let mut findings = app.findings.history(from, to);
+            let mut findings = app.findings.history(from, to, app.clock.now());
             findings.retain(|finding| asked.any || asked.states.contains(&finding.state));
             findings
         }

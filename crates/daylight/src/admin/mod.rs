@@ -1,5 +1,6 @@
 //! The admin API: JSON in, JSON out, one file for each resource. The command line uses it.
 
+mod alerts;
 mod apps;
 mod ask;
 mod baseline;
@@ -7,6 +8,7 @@ mod cleanup;
 mod clock;
 mod collisions;
 mod contents;
+mod curves;
 mod exceptions;
 mod explain;
 mod findings;
@@ -21,6 +23,7 @@ mod profile;
 mod removal;
 mod repositories;
 mod requests;
+mod sizing;
 mod tail;
 mod tokens;
 mod upstreams;
@@ -119,9 +122,13 @@ async fn call(app: &App, (verb, admin): (Verb, &Admin), request: &mut Request, e
         Verb::Event => lookup_event::find(app, name, event).await,
         Verb::Findings => findings::list(app, query).await,
         Verb::Checks => Ok(findings::checks(app).await),
+        Verb::Alerts => Ok(alerts::list(app)),
+        Verb::TestAlerts => alerts::test(app, body(request, event).await?).await,
+        Verb::Curves => Ok(curves::list(app).await),
         Verb::Mute => mutes::add(app, path, body(request, event).await?, by, event).await,
         Verb::Unmute => mutes::remove(app, path, by, event).await,
         Verb::Baseline => baseline::show(app, query, event).await,
+        Verb::Sizing => sizing::show(app, query, caller.token.as_ref().map_or(0, |token| token.class), event).await,
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

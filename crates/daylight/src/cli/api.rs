@@ -101,6 +101,11 @@ impl Api {
         Self::with(OPTIONS, Target::of(context)?, context)
     }
 
+    /// The API of this server.
+    pub(super) fn of(target: Target, context: &Context<'_>) -> anyhow::Result<Self> {
+        Self::with(OPTIONS, target, context)
+    }
+
     /// The same; without a URL from the flags or the environment it is the server at `default`.
     pub(super) fn at(default: &str, context: &Context<'_>) -> anyhow::Result<Self> {
         Self::with(OPTIONS, Target::or(default, context)?, context)
@@ -197,6 +202,16 @@ impl Api {
     /// GET of a path, which begins with `/api/`.
     pub(super) fn get(&self, path: &str) -> anyhow::Result<Value> {
         read(&self.call(Method::GET, path, None)?)
+    }
+
+    /// GET of a path whose answer is a text.
+    pub(super) fn get_text(&self, path: &str) -> anyhow::Result<String> {
+        Ok(String::from_utf8_lossy(&self.call(Method::GET, path, None)?.body).into_owned())
+    }
+
+    /// The URL of the server, without a slash at the end.
+    pub(super) fn url(&self) -> &str {
+        &self.url
     }
 
     /// Reads every page of a list, with a call for each. `page` returns where the next one begins.

@@ -8,8 +8,10 @@ use super::context::Context;
 use super::failure::Failure;
 use answer::Answer;
 use anyhow::Context as _;
+use bytes::Bytes;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
+use std::io::Write;
 
 /// The path of questions in the API.
 const ASK: &str = "/api/v1/ask";
@@ -30,23 +32,49 @@ impl Ask {
     pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::new(context)?;
         let bar = if context.flags.json { ProgressBar::hidden() } else { ProgressBar::new(100) };
-        let mut question = body(&self.question.join(" "))?;
-        let (bytes, answer) = loop {
+        let answered = Answered::to(&api, body(&self.question.join(" "))?, |complete| {
+            bar.set_position((complete * 100.0) as u64);
+            true
+        })?;
+        bar.finish_and_clear();
+        if context.flags.json {
+            api.print_json(&answered.json()?, context)?;
+            return Ok(());
+        }
+        answered.write(context.out)
+    }
+}
+
+/// The answer to a question: whole, unless the caller wanted no more of it.
+pub(super) struct Answered {
+    bytes: Bytes,
+    answer: Answer,
+}
+
+impl Answered {
+    /// Asks until the answer is complete, or `goes_on` says no to its complete part, 0 to 1.
+    pub(super) fn to(api: &Api, question: Value, mut goes_on: impl FnMut(f64) -> bool) -> anyhow::Result<Self> {
+        let mut question = question;
+        loop {
             let bytes = api.post_for_bytes(ASK, &question)?;
             let answer: Answer = serde_json::from_slice(&bytes).context(
                 "the answer does not have the expected form: is the server of another version than this command?",
             )?;
-            let Some(next) = answer.next.as_ref().filter(|_| answer.complete < 1.0) else { break (bytes, answer) };
-            bar.set_position((answer.complete * 100.0) as u64);
-            question = json!({ "next": next });
-        };
-        bar.finish_and_clear();
-        if context.flags.json {
-            let answer: Value = serde_json::from_slice(&bytes)?;
-            api.print_json(&answer, context)?;
-            return Ok(());
+            match answer.next.as_ref().filter(|_| answer.complete < 1.0) {
+                Some(next) if goes_on(answer.complete) => question = json!({ "next": next }),
+                _ => return Ok(Self { bytes, answer }),
+            }
         }
-        Ok(show::write(context.out, &answer)?)
+    }
+
+    /// As the server wrote it, except that keys are sorted.
+    pub(super) fn json(&self) -> anyhow::Result<Value> {
+        Ok(serde_json::from_slice(&self.bytes)?)
+    }
+
+    /// Writes it for people.
+    pub(super) fn write(&self, out: &mut dyn Write) -> anyhow::Result<()> {
+        Ok(show::write(out, &self.answer)?)
     }
 }
 

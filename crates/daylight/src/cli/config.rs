@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::folder;
-use crate::config::{DeclaredFinding, Entry, Flag, Loaded, Origin, Settings, toml};
+use crate::config::{Entry, Flag, Loaded, Origin, Settings, toml};
 use std::io::{self, Write};
 
 /// Show the settings of the server
@@ -63,6 +63,12 @@ fn text(loaded: &Loaded, settings: &Settings, out: &mut dyn Write) -> io::Result
             writeln!(out, "{key} = {}", toml(value))?;
         }
     }
+    for receiver in &settings.alerts {
+        writeln!(out, "\n[[alerts.to]]\n# from {}", receiver.place)?;
+        for (key, value) in &receiver.written {
+            writeln!(out, "{key} = {}", toml(value))?;
+        }
+    }
     for repository in &settings.repositories {
         writeln!(out, "\n[[repository]]\n# from {}", repository.place)?;
         for (key, value) in &repository.written {
@@ -91,14 +97,14 @@ fn json(loaded: &Loaded, settings: &Settings, out: &mut dyn Write) -> io::Result
             "doc": entry.doc,
         })
     };
-    let finding = |finding: &DeclaredFinding| {
-        let written = finding.written.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
-        written.collect::<serde_json::Map<_, _>>()
+    let table = |written: &[(&'static str, serde_json::Value)]| {
+        written.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect::<serde_json::Map<_, _>>()
     };
     let all = serde_json::json!({
         "file": loaded.file.as_ref().map(|path| path.display().to_string()),
         "repositories": settings.repositories.iter().map(|repository| &repository.written).collect::<Vec<_>>(),
-        "findings": settings.findings.iter().map(finding).collect::<Vec<_>>(),
+        "findings": settings.findings.iter().map(|finding| table(&finding.written)).collect::<Vec<_>>(),
+        "alerts": settings.alerts.iter().map(|receiver| table(&receiver.written)).collect::<Vec<_>>(),
         "machine": loaded.machine,
         "keys": loaded.entries.iter().map(one).collect::<Vec<_>>(),
         "warnings": loaded.warnings,

@@ -84,10 +84,30 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("tail", &["daylight tail", "daylight tail layer=group", "daylight tail --all --out events.jsonl"]),
     ("ask", &["daylight ask count", "daylight ask count by repository, outcome"]),
     ("findings", &["daylight findings", "daylight findings --at -2h..-1h", "daylight findings --state muted,closed"]),
+    ("curves", &["daylight curves", "daylight curves pages", "daylight curves pages --with 1GiB"]),
     ("findings mute", &["daylight findings mute disk-fills@disk --why new-disk-on-Monday --until 7d"]),
+    ("report", &["daylight report --from -7d --out report.html", "daylight report --from 2026-11-01 --to 2026-12-01"]),
+    ("mcp", &["daylight mcp --server https://packages.example"]),
     ("findings unmute", &["daylight findings unmute disk-fills@disk"]),
+    ("alerts", &["daylight alerts", "daylight alerts --json"]),
+    ("alerts test", &["daylight alerts test", "daylight alerts test night"]),
     ("baseline export", &["daylight baseline export --output before.json", "daylight baseline export --minutes 60"]),
     ("baseline compare", &["daylight baseline compare before.json after.json"]),
+    ("sizing", &["daylight sizing", "daylight sizing --from -7d --times 3"]),
+    (
+        "replay",
+        &[
+            "daylight replay events.jsonl --against http://127.0.0.1:8081",
+            "daylight replay events.jsonl --against https://staging.example --speed 2 --connections 200",
+        ],
+    ),
+    (
+        "probe",
+        &[
+            "daylight probe https://packages.example/repository/maven/org/example/lamp/1.0/lamp-1.0.pom",
+            "daylight probe https://packages.example/health/live --count 100 --server http://10.0.0.7:8080",
+        ],
+    ),
     ("import gems", &["daylight import gems /srv/geminabox/data --into gems-private"]),
     (
         "import maven",

@@ -11,6 +11,8 @@ use crate::lookup::explain::below_repository;
 use account::Fetches;
 use format::percent::segment;
 use record::Record;
+use serde_json::Value;
+use std::io::Write;
 use telemetry::EventId;
 
 /// Explain the answer to a path: which repositories are asked, what each has, and why
@@ -36,14 +38,11 @@ pub(super) struct Explain {
 impl Explain {
     pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::new(context)?;
-        let about = |repository: &str, path: &str| {
-            let as_of = self.as_of.as_deref().map(|as_of| format!("&as_of={}", segment(as_of))).unwrap_or_default();
-            format!("/api/v1/explain?repository={}&path={}{as_of}", segment(repository), segment(path))
-        };
+        let about = |repository: &str, path: &str| about(repository, path, self.as_of.as_deref());
         let id = self.event.as_deref().or_else(|| self.repository.as_deref().filter(|id| EventId::read(id).is_some()));
         let url = match (id, self.repository.as_deref(), self.path.as_deref()) {
             (_, Some(repository), Some(path)) => about(repository, path),
-            (Some(id), ..) => format!("/api/v1/events/{}", segment(id)),
+            (Some(id), ..) => event(id),
             (None, Some(one), None) => match below_repository(one) {
                 Some((repository, path)) => about(repository, path),
                 None => return Err(incomplete(&format!("`{}` alone names no file", plain(one))).into()),
@@ -54,17 +53,33 @@ impl Explain {
         if api.print_json(&answer, context)? {
             return Ok(());
         }
-        let record = decode::<Record>(answer)?;
-        let fetches = fetches(&api, &record);
-        record.show(context)?;
-        if !record.ops.is_empty() {
-            writeln!(context.out)?;
-            account::write(context.out, &record, &fetches)?;
-        } else {
-            groups::write(context.out, &record)?;
-        }
-        Ok(())
+        write(&api, answer, context.out)
     }
+}
+
+/// Writes an answer for people: the request, its members, and where its time went.
+pub(super) fn write(api: &Api, answer: Value, out: &mut dyn Write) -> anyhow::Result<()> {
+    let record = decode::<Record>(answer)?;
+    let fetches = fetches(api, &record);
+    record.show(out)?;
+    if !record.ops.is_empty() {
+        writeln!(out)?;
+        account::write(out, &record, &fetches)?;
+    } else {
+        groups::write(out, &record)?;
+    }
+    Ok(())
+}
+
+/// The path of the answer to a path in the API.
+pub(super) fn about(repository: &str, path: &str, as_of: Option<&str>) -> String {
+    let as_of = as_of.map(|as_of| format!("&as_of={}", segment(as_of))).unwrap_or_default();
+    format!("/api/v1/explain?repository={}&path={}{as_of}", segment(repository), segment(path))
+}
+
+/// The path of a past answer in the API.
+pub(super) fn event(id: &str) -> String {
+    format!("/api/v1/events/{}", segment(id))
 }
 
 /// The command line names neither a file nor an answer.
@@ -87,8 +102,8 @@ fn fetches(api: &Api, record: &Record) -> Fetches {
         if id.is_empty() || found.contains_key(&id) || found.len() == FETCHES_MAX {
             continue;
         }
-        let event = api.get(&format!("/api/v1/events/{}", segment(&id))).ok();
-        if let Some(fetch) = event.and_then(|event| decode::<Record>(event).ok()) {
+        let fetched = api.get(&event(&id)).ok();
+        if let Some(fetch) = fetched.and_then(|event| decode::<Record>(event).ok()) {
             wanted.push(fetch.upstream.flight.clone());
             found.insert(id, fetch);
         }

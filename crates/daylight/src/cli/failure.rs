@@ -79,6 +79,12 @@ pub(crate) fn report(error: &anyhow::Error, json: bool, err: &mut dyn Write) -> 
     ExitCode::from(code.unwrap_or(FAILED))
 }
 
+/// A failure in words for another program: the texts of its causes, and the hints.
+pub(super) fn told(error: &anyhow::Error) -> (String, String) {
+    let hints: Vec<String> = error.chain().filter_map(hint).map(|hint| plain(&hint)).collect();
+    (texts(error).join(": "), hints.join("; "))
+}
+
 /// The text of an error and those of its causes.
 fn texts(error: &anyhow::Error) -> Vec<String> {
     let (mut texts, mut last) = (vec![plain(&error.to_string())], error.to_string());
@@ -93,9 +99,9 @@ fn texts(error: &anyhow::Error) -> Vec<String> {
 }
 
 fn write_json(error: &anyhow::Error, err: &mut dyn Write) -> std::io::Result<()> {
-    let hints: Vec<String> = error.chain().filter_map(hint).map(|hint| plain(&hint)).collect();
+    let (text, hint) = told(error);
     let status = error.chain().find_map(|cause| cause.downcast_ref::<Failure>()?.status);
-    write_object(&texts(error).join(": "), &hints.join("; "), status, err)
+    write_object(&text, &hint, status, err)
 }
 
 /// The one JSON object of a failure. A field without a value is left out.

@@ -10,8 +10,10 @@ use insight::FindingState;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use show::Finding;
+use std::io::Write;
 
-const FINDINGS: &str = "/api/v1/findings";
+/// The path of findings in the API.
+pub(super) const FINDINGS: &str = "/api/v1/findings";
 
 /// Show what needs attention on a running server, the most expensive first
 ///
@@ -108,12 +110,17 @@ fn list(api: &Api, query: &str, context: &mut Context<'_>) -> anyhow::Result<()>
     if api.print_json(&answer, context)? {
         return Ok(());
     }
+    write(api, answer, !query.is_empty(), context.out)
+}
+
+/// Writes the answer of a list for people. `chosen`: it is of some states or of a time, so no finding does not mean that nothing was found.
+pub(super) fn write(api: &Api, answer: Value, chosen: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     let Findings { findings } = decode(answer)?;
     if !findings.is_empty() {
-        return Ok(show::write(context.out, &findings)?);
+        return Ok(show::write(out, &findings)?);
     }
-    if !query.is_empty() {
-        return Ok(writeln!(context.out, "no finding is in these states, or was at that time")?);
+    if chosen {
+        return Ok(writeln!(out, "no finding is in these states, or was at that time")?);
     }
     let Checks { all, able, all_able } = decode(api.get("/api/v1/checks")?)?;
     let others = match all_able {
@@ -121,7 +128,7 @@ fn list(api: &Api, query: &str, context: &mut Context<'_>) -> anyhow::Result<()>
         Some(until) => format!("; the others need data until {}", plain(&until)),
         None => "; `daylight findings --state unknown` shows the data that the others need".to_owned(),
     };
-    Ok(writeln!(context.out, "nothing found by {able} of {all} checks{others}")?)
+    Ok(writeln!(out, "nothing found by {able} of {all} checks{others}")?)
 }
 
 /// Two moments with two points between them. The server reads them, by its clock.

@@ -5,7 +5,7 @@ use super::failure::Failure;
 use clap::{Command, CommandFactory};
 
 /// The commands that call a running server.
-const CALLERS: [&str; 18] = [
+const CALLERS: &[&str] = &[
     "repo",
     "policy",
     "cleanup",
@@ -17,7 +17,14 @@ const CALLERS: [&str; 18] = [
     "tail",
     "ask",
     "baseline",
+    "sizing",
+    "replay",
+    "probe",
     "findings",
+    "alerts",
+    "report",
+    "mcp",
+    "curves",
     "import",
     "export",
     "settings",
@@ -91,7 +98,7 @@ fn with_flags(command: Command, flags: &[clap::Arg]) -> Command {
 
 fn takes(command: &str, flag: &str) -> bool {
     if CALLER_FLAGS.contains(&flag) {
-        return CALLERS.contains(&command);
+        return CALLERS.contains(&command) && !(command == "replay" && flag == "server");
     }
     !FOLDER_FLAGS.contains(&flag) || FOLDER_COMMANDS.contains(&command)
 }
@@ -108,7 +115,8 @@ impl GlobalFlags {
         let unused = given.into_iter().find(|(flag, given)| *given && !takes(command, flag));
         let Some((flag, _)) = unused else { return Ok(()) };
         let why = match (CALLER_FLAGS.contains(&flag), CALLERS.contains(&command)) {
-            (true, _) => "does not call a server",
+            (true, true) => "has its own for the server that it calls",
+            (true, false) => "does not call a server",
             (_, true) => "calls a running server, which has its own settings",
             _ => "does not use a data folder",
         };
@@ -128,7 +136,7 @@ mod tests {
         let tree = tree();
         let forgotten: Vec<&str> = tree.get_subcommands().map(Command::get_name).filter(|name| !listed(name)).collect();
         assert!(forgotten.is_empty(), "{forgotten:?}");
-        for name in CALLERS.into_iter().chain(FOLDER_COMMANDS) {
+        for name in CALLERS.iter().copied().chain(FOLDER_COMMANDS) {
             assert!(tree.find_subcommand(name).is_some(), "{name}");
         }
     }

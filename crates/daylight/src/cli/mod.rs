@@ -3,7 +3,8 @@
 //! Results go to standard output, everything else to standard error. With `--json` a failure is one JSON object there. Exit codes: 0 the
 //! command succeeded, 1 it failed, 2 the command line or a setting is wrong. `daylight front` takes over the exit code of the command that it starts.
 
-pub(crate) mod api;
+pub(crate) mod alerts;
+mod api;
 mod ask;
 mod backup;
 mod baseline;
@@ -12,6 +13,7 @@ mod cleanup;
 mod completions;
 mod config;
 mod context;
+mod curves;
 mod examples;
 mod explain;
 mod explained;
@@ -28,18 +30,24 @@ mod init;
 mod journal;
 mod kept_names;
 mod manual;
+mod mcp;
+mod open_loop;
 mod orphan_blobs;
 pub(crate) mod parallel;
 mod policy;
+mod probe;
 pub(crate) mod progress;
 mod purge;
 mod rebuild;
 mod repair;
+mod replay;
 mod repo;
+mod report;
 pub(crate) mod repository_client;
 mod restore;
 mod serve;
 mod settings;
+mod sizing;
 mod table;
 mod tail;
 mod target;
@@ -85,7 +93,14 @@ enum Verb {
     Tail(tail::Tail),
     Ask(ask::Ask),
     Baseline(baseline::BaselineCommand),
+    Sizing(sizing::SizingCommand),
+    Replay(replay::Replay),
+    Probe(probe::ProbeCommand),
     Findings(findings::FindingsCommand),
+    Alerts(alerts::AlertsCommand),
+    Report(report::Report),
+    Mcp(mcp::Mcp),
+    Curves(curves::Curves),
     Import(import::Import),
     Export(export::Export),
     Settings(settings::Settings),
@@ -157,7 +172,14 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> anyhow::Result<()> {
         Verb::Tail(tail) => tail.run(context),
         Verb::Ask(ask) => ask.run(context),
         Verb::Baseline(baseline) => baseline.run(context),
+        Verb::Sizing(sizing) => sizing.run(context),
+        Verb::Replay(replay) => replay.run(context),
+        Verb::Probe(probe) => probe.run(context),
         Verb::Findings(findings) => findings.run(context),
+        Verb::Alerts(alerts) => alerts.run(context),
+        Verb::Report(report) => report.run(context),
+        Verb::Mcp(mcp) => mcp.run(context),
+        Verb::Curves(curves) => curves.run(context),
         Verb::Import(import) => import.run(context),
         Verb::Export(export) => export.run(context),
         Verb::Settings(settings) => settings.run(context),

@@ -33,7 +33,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// "status >= 500 and layer = group". If there are more than people can read, the server sends a sample and says so. It needs a token
 /// with the scope `observe`. When the connection breaks, the command connects again; events in between are missing.
 ///
-/// With --json each line is an event as a JSON object, or an object with one of the keys `sampled`, `lost`, `broken` and `connected`.
+/// With --json, and in the file of --out, each line is an event as a JSON object, or an object with one of the keys `sampled`, `lost`,
+/// `broken` and `connected`. `daylight replay` sends the requests of such a file again.
 #[derive(Debug, clap::Args)]
 pub(super) struct Tail {
     /// Which events; all of them without it

@@ -28,6 +28,16 @@ impl Target {
         Self::or(DEFAULT_SERVER, context)
     }
 
+    /// The server with this URL, which an argument names. Its token is that of the environment.
+    pub(super) fn named(url: &str, context: &Context<'_>) -> anyhow::Result<Self> {
+        let url = url.trim_end_matches('/');
+        if client::host_of(url).is_none() || url.contains(['?', '#']) {
+            let hint = "write it as `http://HOST:PORT` or `https://HOST`, without a user, a query or a fragment";
+            return Err(Failure::usage(format!("`{}` is not the URL of a server", without_user(url)), hint).into());
+        }
+        Ok(Self { url: url.to_owned(), ..Self::or(url, context)? })
+    }
+
     /// The same; `default` is called where neither names one.
     pub(super) fn or(default: &str, context: &Context<'_>) -> anyhow::Result<Self> {
         let (flags, environment) = (context.flags, context.environment);
@@ -38,6 +48,11 @@ impl Target {
         };
         Ok(Self { url: url.trim_end_matches('/').to_owned(), token: environment.token(), trust })
     }
+}
+
+/// A URL for messages. The part before an `@` may have a password.
+pub(super) fn without_user(url: &str) -> String {
+    plain(url.rsplit_once('@').map_or(url, |(_, host)| host))
 }
 
 fn trust(path: &str) -> Result<Trust, Failure> {

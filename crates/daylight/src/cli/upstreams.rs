@@ -5,6 +5,11 @@ use super::context::Context;
 use super::table;
 use crate::lookup::cells::milliseconds;
 use serde::Deserialize;
+use serde_json::Value;
+use std::io::Write;
+
+/// The path of the hosts of upstreams in the API.
+pub(super) const UPSTREAMS: &str = "/api/v1/upstreams";
 
 /// Show the state of the upstream hosts of a running server
 ///
@@ -48,17 +53,22 @@ struct LastError {
 impl Upstreams {
     pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::new(context)?;
-        let answer = api.get("/api/v1/upstreams")?;
+        let answer = api.get(UPSTREAMS)?;
         if api.print_json(&answer, context)? {
             return Ok(());
         }
-        let rows: Vec<_> = decode::<UpstreamList>(answer)?.upstreams.into_iter().map(row).collect();
-        if rows.is_empty() {
-            return Ok(writeln!(context.out, "no host was called since the start of the server")?);
-        }
-        let head = ["HOST", "REPOSITORIES", "STATE", "P50", "P95", "FAILED", "WAITS", "CALLS", "QUEUED", "LAST ERROR"];
-        Ok(table::write(context.out, head, rows)?)
+        write(answer, context.out)
     }
+}
+
+/// Writes the answer of the list for people.
+pub(super) fn write(answer: Value, out: &mut dyn Write) -> anyhow::Result<()> {
+    let rows: Vec<_> = decode::<UpstreamList>(answer)?.upstreams.into_iter().map(row).collect();
+    if rows.is_empty() {
+        return Ok(writeln!(out, "no host was called since the start of the server")?);
+    }
+    let head = ["HOST", "REPOSITORIES", "STATE", "P50", "P95", "FAILED", "WAITS", "CALLS", "QUEUED", "LAST ERROR"];
+    Ok(table::write(out, head, rows)?)
 }
 
 fn row(upstream: Upstream) -> [String; 10] {

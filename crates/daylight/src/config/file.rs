@@ -1,6 +1,8 @@
-//! Parses the configuration file: TOML with two levels, `[section]` and `key = value`, and tables of repositories, applications and findings.
+//! Parses the configuration file: TOML with two levels, `[section]` and `key = value`, and tables of repositories, applications, findings and
+//! receivers of alerts.
 //! Unknown names are refused.
 
+use super::alerts::{self, DeclaredReceiver};
 use super::apps::{self, DeclaredApp};
 use super::error::Error;
 use super::findings::{self, DeclaredFinding};
@@ -35,6 +37,7 @@ pub(super) struct FileContents {
     pub(super) repositories: Vec<DeclaredRepository>,
     pub(super) apps: Vec<DeclaredApp>,
     pub(super) findings: Vec<DeclaredFinding>,
+    pub(super) alerts: Vec<DeclaredReceiver>,
     /// About old names of keys.
     pub(super) warnings: Vec<String>,
 }
@@ -75,8 +78,13 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
             contents.findings = findings::read(body, at, place)?;
             continue;
         }
+        if name == alerts::NAME {
+            contents.alerts = alerts::read(body, at, place)?;
+            continue;
+        }
         if !keys.iter().any(|key| key.section == name) {
-            let known = keys.iter().map(|key| key.section).chain([repositories::NAME, apps::NAME, findings::NAME]);
+            let tables = [repositories::NAME, apps::NAME, findings::NAME, alerts::NAME];
+            let known = keys.iter().map(|key| key.section).chain(tables);
             return Err(Error::Unknown { place: place(at), name: name.to_owned(), nearest: nearest(name, known) });
         }
         let DeValue::Table(body) = body.get_ref() else {

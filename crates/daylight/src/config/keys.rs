@@ -1,10 +1,12 @@
 //! The settings. Each key is declared once, with its documentation, type, default, reason for the default, and limits. Everything
 //! else is derived from that.
 
+use super::alerts::DeclaredReceiver;
 use super::apps::AppSettings;
 use super::error::Error;
 use super::findings::DeclaredFinding;
 use super::key::KeySpec;
+use super::receivers::{HostPort, ReceiverUrl, VariableName};
 use super::references::References;
 use super::repositories::DeclaredRepository;
 use super::shares::Shares;
@@ -49,6 +51,8 @@ macro_rules! keys {
             pub repositories: Vec<DeclaredRepository>,
             /// `[[finding]]`: findings that a team defines.
             pub findings: Vec<DeclaredFinding>,
+            /// `[[alerts.to]]`: who is told of findings as they open and close.
+            pub alerts: Vec<DeclaredReceiver>,
             /// `[[app]]` and the command line of `daylight front`: the applications in front of which it stands. Empty elsewhere.
             pub apps: Vec<AppSettings>,
         }
@@ -83,6 +87,7 @@ macro_rules! keys {
                     references: References::default(),
                     repositories: Vec::new(),
                     findings: Vec::new(),
+                    alerts: Vec::new(),
                     apps: Vec::new(),
                 })
             }
@@ -300,5 +305,17 @@ keys! {
         json_lines_file_bytes: u64 = |_| (64 << 20, "about 100,000 events".into()), 65_536..=1_099_511_627_776;
         /// Files of JSON lines that are kept. The oldest one is deleted first.
         json_lines_files: u64 = |_| (4, "256 MiB in all with files of 64 MiB".into()), 1..=10_000;
+        /// URL of an OpenTelemetry receiver (OTLP/HTTP), to which `/v1/traces` and `/v1/metrics` are appended. It gets stored events as
+        /// spans, and metrics. Without it nothing is sent.
+        otlp_url: ReceiverUrl = |_| (ReceiverUrl::default(), "nothing leaves the server unless somebody wants it".into());
+        /// Name of the environment variable with headers for the receiver, such as its key: `key=value,...`, as
+        /// `OTEL_EXPORTER_OTLP_HEADERS` has them.
+        otlp_headers_env: VariableName = |_| (VariableName::default(), "many receivers in the own network need none".into());
+        /// Seconds between two reports of metrics to the receiver.
+        otlp_interval_s: u64 = |_| (60, "the interval of the exporters of OpenTelemetry".into()), 1..=3600;
+        /// Host and port of a statsd server (UDP), which gets counts and times of requests each second.
+        statsd_addr: HostPort = |_| (HostPort::default(), "nothing leaves the server unless somebody wants it".into());
+        /// Whether statsd gets class and outcome as tags in the form of DogStatsD, and not as parts of names.
+        statsd_tags: bool = |_| (false, "other servers of statsd refuse tags".into());
     }
 }

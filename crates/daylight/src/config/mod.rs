@@ -3,6 +3,7 @@
 //! A flag is stronger than the environment (`DAYLIGHT_SECTION_KEY`), the environment than the file, the file than the default. Defaults
 //! are derived from the [`Machine`]. Nothing else reads the environment.
 
+mod alerts;
 mod app_pages;
 mod app_table;
 mod apps;
@@ -15,6 +16,7 @@ mod findings;
 mod key;
 mod keys;
 mod machine;
+mod receivers;
 pub(crate) mod references;
 mod renamed;
 mod repositories;
@@ -23,6 +25,8 @@ mod sources;
 mod spelling;
 mod value;
 
+pub(crate) use alerts::MOST as RECEIVERS_MAX;
+pub use alerts::{DeclaredReceiver, KEYS as ALERT_KEYS, ReceiverKind};
 pub use app_table::KEYS as APP_KEYS;
 pub use apps::{AppSettings, GivenApp, TlsFiles};
 pub use client::Secret;
@@ -31,6 +35,7 @@ pub use error::Error;
 pub use findings::{DeclaredFinding, KEYS as FINDING_KEYS};
 pub use keys::{Server, Settings, Store, Telemetry, Upstream};
 pub use machine::Machine;
+pub use receivers::{HostPort, ReceiverUrl, VariableName};
 pub use references::References;
 pub use repositories::DeclaredRepository;
 pub(crate) use repositories::toml;
@@ -121,6 +126,7 @@ fn read(
     settings.references = references.allow_api(prefix, folder);
     settings.repositories = sources.repositories;
     settings.findings = sources.findings;
+    settings.alerts = sources.alerts;
     let mut warnings = sources.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);
     warnings.extend(contradiction::unused_json_lines(&settings, &sources.entries));

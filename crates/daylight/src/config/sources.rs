@@ -1,5 +1,6 @@
 //! The sources of settings: flags before the environment before the file. Records where the value of each key came from.
 
+use super::alerts::DeclaredReceiver;
 use super::apps::DeclaredApp;
 use super::environment::Environment;
 use super::error::Error;
@@ -13,6 +14,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The key that names a variable with a secret.
+const HEADERS: &str = "telemetry.otlp_headers_env";
 /// The key that names the data folder.
 const DATA: &str = "store.data";
 
@@ -88,6 +91,7 @@ pub(super) struct Sources<'a> {
     pub(super) repositories: Vec<DeclaredRepository>,
     pub(super) apps: Vec<DeclaredApp>,
     pub(super) findings: Vec<DeclaredFinding>,
+    pub(super) alerts: Vec<DeclaredReceiver>,
 }
 
 impl<'a> Sources<'a> {
@@ -102,9 +106,10 @@ impl<'a> Sources<'a> {
         let file = path.map(|path| file::read(path, keys)).transpose()?.unwrap_or_default();
         let path = path.map(Path::to_owned).unwrap_or_default();
         warnings.extend(file.warnings);
-        let (file, repositories, apps, findings) = (file.values, file.repositories, file.apps, file.findings);
+        let (file, repositories, apps, findings, alerts) =
+            (file.values, file.repositories, file.apps, file.findings, file.alerts);
         let entries = Vec::with_capacity(keys.len());
-        Ok(Self { keys, flags, environment, file, path, warnings, entries, repositories, apps, findings })
+        Ok(Self { keys, flags, environment, file, path, warnings, entries, repositories, apps, findings, alerts })
     }
 
     /// Resolves the next key: the value of the strongest source that sets it, or the default.
@@ -167,5 +172,14 @@ fn read<T: Value>(key: &KeySpec, text: &str, origin: &Origin) -> Result<T, Error
 }
 
 fn invalid(key: &KeySpec, text: &str, origin: &Origin) -> Error {
-    Error::Invalid { place: origin.to_string(), key: key.path, expects: key.expected(), value: text.to_owned() }
+    Error::Invalid { place: origin.to_string(), key: key.path, expects: key.expected(), value: shown(key, text) }
+}
+
+/// A value as a message shows it: a URL without the part that may hold a password, and nothing of a secret in place of a variable's name.
+fn shown(key: &KeySpec, text: &str) -> String {
+    match (text.find("://"), text.rfind('@')) {
+        _ if key.path == HEADERS => "***".to_owned(),
+        (Some(scheme), Some(at)) if scheme < at => format!("{}://***{}", &text[..scheme], &text[at..]),
+        _ => text.to_owned(),
+    }
 }

@@ -275,6 +275,7 @@ fn an_upstream_is_a_url_that_holds_no_password() {
     for wrong in ["central", "ftp://a/b", "http://ann:hush@a/b", "http://a/?b"] {
         let error = from_environment(&[("DAYLIGHT_UPSTREAM_MAVEN_CENTRAL", wrong)]).unwrap_err();
         assert!(error.to_string().contains("`upstream.maven_central` must be a URL"), "{error}");
+        assert!(!error.to_string().contains("hush"), "{error}");
     }
 }
 

@@ -55,10 +55,13 @@ impl Error {
             Error::NoSuchApp(_) => {
                 "the page at `/` lists the applications; that of a command line without a file is called `app`".into()
             }
-            Error::NoSuchFinding { nearest: Some(nearest), .. } | Error::NotMuted { nearest: Some(nearest), .. } => {
+            Error::NoSuchFinding { nearest: Some(nearest), .. }
+            | Error::NoSuchReceiver { nearest: Some(nearest), .. }
+            | Error::NotMuted { nearest: Some(nearest), .. } => {
                 format!("did you mean `{nearest}`?")
             }
             Error::NoSuchFinding { .. } => "`daylight findings --state pending,open,closed` lists the ids".into(),
+            Error::NoSuchReceiver { .. } => "`daylight alerts` lists the receivers".into(),
             Error::NotMuted { .. } => "`daylight findings --state muted` lists the muted findings".into(),
             Error::NoSuchEvent(_) => {
                 "the request may be under way, or it was one of many answers from memory, of which a sample is kept; the settings \

@@ -93,6 +93,14 @@ pub enum Error {
         /// The most similar id.
         nearest: Option<String>,
     },
+    /// There is no receiver of alerts with this name.
+    #[error("there is no receiver of alerts `{name}`")]
+    NoSuchReceiver {
+        /// The name.
+        name: String,
+        /// The most similar name.
+        nearest: Option<String>,
+    },
     /// The finding is not muted.
     #[error("the finding `{id}` is not muted")]
     NotMuted {
@@ -172,7 +180,10 @@ impl Error {
             Error::HookSecretUnread(_) => Reason::UpstreamMisset,
             Error::Access(error) => error.reason(),
             Error::Input(_) | Error::Form(_) | Error::NoSuchEvent(_) => Reason::InputInvalid,
-            Error::Question(_) | Error::NoSuchFinding { .. } | Error::NotMuted { .. } => Reason::InputInvalid,
+            Error::Question(_)
+            | Error::NoSuchFinding { .. }
+            | Error::NoSuchReceiver { .. }
+            | Error::NotMuted { .. } => Reason::InputInvalid,
             Error::NotAnswered(NotAnswered::NoHandle(_) | NotAnswered::TooFew { .. }) => Reason::InputInvalid,
             Error::NotAnswered(NotAnswered::Busy(_) | NotAnswered::BusyForCaller(_) | NotAnswered::Stopped) => {
                 Reason::BoundFull

@@ -54,6 +54,7 @@ async fn facts(app: &App, event: &mut Event) -> Result<Facts> {
     gather_repositories::add(app, &mut facts, event).await?;
     let (table, program) = (app.repositories.table(event).await?, &mut facts.program);
     program.contradictions.clone_from(&app.warnings);
+    program.receivers = app.alerts.get().map(|alerts| alerts.facts()).unwrap_or_default();
     gather_certificates::add(app, &table, program);
     gather_disk::add(app, program);
     gather_indexes::add(&table, app.clock.now(), program);

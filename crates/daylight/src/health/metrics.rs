@@ -1,5 +1,6 @@
 //! `/metrics`: what was counted, with the names that the caller may know.
 
+use super::open_findings;
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::reply;
@@ -7,16 +8,41 @@ use bytes::Bytes;
 use front::{Reply, Request};
 use repository::Scope;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::RepositoryId;
 use telemetry::{Event, HostView, MetricsView, Op, RepositoryView, Tick};
 use tokio::sync::oneshot;
 
 /// Anybody may read metrics. A private repository is named only to callers whose token may observe it, and hosts of upstreams
 /// and backends of applications to callers who may observe the whole server. A token that is not valid is no error, so that a scrape does not end with the token.
 pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
-    let hosts = app.repositories.upstreams(event).await?;
-    let table = app.repositories.table(event).await?;
     let token = app.access.token(request, event).await?;
     let allows = |scope, of| token.as_ref().is_some_and(|token| token.allows(scope, of));
+    let view = view(app, allows, event).await?;
+    // Prometheus asks for it. The page is large, and most of it repeats.
+    let gzip = front::takes_gzip(request);
+    let (send, written) = oneshot::channel();
+    let began = Tick::now();
+    let waits = app.recorder.scrape(view, gzip, |page| drop(send.send(page)));
+    waits.map_err(|_| Error::Busy { what: "requests for metrics", setting: None })?;
+    let page = written.await;
+    event.add(Op::MetricsWrite, Tick::now().since(began));
+    Ok(reply::metrics(Bytes::from_owner(page.map_err(|_| Error::GivenUp)?), gzip))
+}
+
+/// The view of a reader who may know everything. `None`: the repositories cannot be read.
+pub(crate) async fn whole_view(app: Arc<App>) -> Option<MetricsView> {
+    view(&app, |_, _| true, &mut Event::job("otlp", app.clock.now())).await.ok()
+}
+
+/// The repositories and hosts, for a reader who has the scopes that `allows` tells: of a repository, or of the whole server.
+pub(crate) async fn view(
+    app: &App,
+    allows: impl Fn(Scope, Option<RepositoryId>) -> bool,
+    event: &mut Event,
+) -> Result<MetricsView> {
+    let hosts = app.repositories.upstreams(event).await?;
+    let table = app.repositories.table(event).await?;
     let repositories: BTreeMap<String, RepositoryView> = table
         .by_name
         .values()
@@ -35,12 +61,7 @@ pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> R
             (state.host, HostView { named, number: state.number, circuit_open })
         })
         .collect();
-    let (send, written) = oneshot::channel();
-    let began = Tick::now();
-    let waits =
-        app.recorder.scrape(MetricsView { repositories, hosts, backends_named: named }, |page| drop(send.send(page)));
-    waits.map_err(|_| Error::Busy { what: "requests for metrics", setting: None })?;
-    let page = written.await;
-    event.add(Op::MetricsWrite, Tick::now().since(began));
-    Ok(reply::metrics(Bytes::from_owner(page.map_err(|_| Error::GivenUp)?)))
+    let ready = app.watch.stuck().is_none() && matches!(app.store.unreadable(event).await, Ok(None));
+    let findings = open_findings::shown(app.findings.open(), &repositories, named);
+    Ok(MetricsView { repositories, hosts, backends_named: named, ready, findings })
 }

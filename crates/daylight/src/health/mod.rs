@@ -1,6 +1,7 @@
 //! How the server is now: one value, from which the readiness probe and the first page list the faults.
 
 pub(crate) mod metrics;
+mod open_findings;
 pub(crate) mod reason;
 pub(crate) mod upstream_trouble;
 

@@ -13,8 +13,10 @@ use crate::class::Classes;
 use crate::config::{self, Settings};
 use crate::findings::gathered::Gathered;
 use crate::instance::first_start::FirstContent;
+use crate::otlp::{self, Otlp};
 use crate::route::public_url::PublicUrls;
 use crate::serve::signals::Signals;
+use crate::statsd::{self, Statsd};
 use crate::uses::last_uses::LastUses;
 use crate::uses::recent_paths::RecentPaths;
 use crate::uses::recording;
@@ -122,6 +124,9 @@ impl Instance {
         }
         let recent_paths = RecentPaths::new(clock.clone());
         sinks.push(recent_paths.sink());
+        let (otlp, statsd) = (Otlp::of(settings)?, Statsd::of(settings)?);
+        sinks.extend(otlp.iter().map(|otlp| otlp.sink()));
+        censuses.extend(statsd.iter().map(|statsd| statsd.census()));
         let tail =
             Tail::new(settings.server.max_tails, crate::class::each(settings.server.max_tails, &settings.server));
         if settings.server.max_tails > 0 {
@@ -132,6 +137,8 @@ impl Instance {
         recorder.register(last_uses.bound().clone());
         tail.bounds().into_iter().for_each(|bound| recorder.register(bound));
         recorder.register(recent.bound().clone());
+        otlp::show(otlp.as_ref(), &recorder);
+        statsd::show(statsd.as_ref(), &recorder);
         let profiler = Profiler::default();
         recorder.register(profiler.bound().clone());
         insight.bounds().into_iter().for_each(|bound| recorder.register(bound));
@@ -198,6 +205,11 @@ impl Instance {
             log: log.clone(),
         });
         tail.set_facts(facts_of(&repositories));
+        if let Some(otlp) = &otlp {
+            let url = urls.configured().to_owned();
+            let (node, facts) = (store.node(), facts_of(&repositories));
+            otlp.identify(otlp::Identity { node, url, facts, clock: clock.clone(), log: log.clone() });
+        }
         let access = Arc::new(access);
         let app = Arc::new(App {
             pages: pages(settings, &access, &repositories, &recorder),
@@ -216,6 +228,8 @@ impl Instance {
             recent_paths,
             last_uses,
             tail,
+            otlp,
+            statsd,
             log,
             clock,
             classes,
@@ -227,6 +241,7 @@ impl Instance {
             server_timing: settings.telemetry.server_timing,
             form_time: Duration::from_secs(settings.server.head_timeout_s),
             certificates: OnceLock::new(),
+            alerts: OnceLock::new(),
             apps: OnceLock::new(),
         });
         crate::lookup::served_apps::record(&app);
@@ -254,6 +269,7 @@ impl Instance {
 
     /// Closes the folder: ships the journal, and flushes the sinks.
     pub fn close(self) {
+        self.app.alerts.get().into_iter().for_each(|alerts| alerts.close(&self.back));
         self.back.block_on(async {
             self.app.repositories.close().await;
             let mut event = Event::job("last_uses", self.app.clock.now());
@@ -265,6 +281,10 @@ impl Instance {
         self.app.findings.close();
         self.app.store.close();
         self.app.recorder.stop(STOP_TIMEOUT);
+        // The sinks have passed on the last events.
+        if let Some(otlp) = &self.app.otlp {
+            self.back.block_on(otlp.close());
+        }
         self.app.insight.close();
         self.app.watch.close();
         self.back.shutdown_timeout(STOP_TIMEOUT);
@@ -313,6 +333,8 @@ async fn open_repositories(
     begin: FolderBegin,
 ) -> anyhow::Result<(Repositories, Access, FirstContent)> {
     let mut job = Job::begin(recorder, "start");
+    // So that questions can tell which version of the program ran since when.
+    job.subject.version = env!("CARGO_PKG_VERSION").into();
     let opened = async {
         let indexes = Bound::new(BoundName::Indexes, "", settings.server.indexes_bytes);
         recorder.register(indexes.clone());

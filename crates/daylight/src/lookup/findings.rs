@@ -12,6 +12,20 @@ pub(crate) fn listed(app: &App, state: FindingState) -> Vec<HomeFinding> {
     app.findings.list(&[state]).into_iter().map(|finding| shown(finding, now)).collect()
 }
 
+/// The most verdicts of promises that are shown.
+const PROMISES_MAX: usize = 10;
+/// For so long, in milliseconds.
+const PROMISES_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// The findings that closed in the last week because a change that they advised has a verdict, the newest first.
+pub(crate) fn kept_promises(app: &App) -> Vec<HomeFinding> {
+    let now = app.clock.now();
+    let closed = app.findings.list(&[FindingState::Closed]).into_iter();
+    let lately = closed.take_while(|finding| now.0.saturating_sub(finding.since.0) < PROMISES_MS);
+    let told = lately.filter(|finding| finding.promise.is_some()).map(|finding| shown(finding, now));
+    told.take(PROMISES_MAX).collect()
+}
+
 /// How much the checks can say.
 pub(crate) fn checks(app: &App) -> HomeChecks {
     let overview = app.findings.overview();
@@ -20,7 +34,7 @@ pub(crate) fn checks(app: &App) -> HomeChecks {
 }
 
 fn shown(finding: Finding, now: Millis) -> HomeFinding {
-    let Finding { id, kind, sentence, since, lost_s_per_hour, changes, evidence, event, folds, .. } = finding;
+    let Finding { id, kind, sentence, since, lost_s_per_hour, changes, evidence, event, folds, promise, .. } = finding;
     let change = |change: insight::Change| match (&change.setting, &change.command) {
         (Some(key), _) => {
             let [from, to] = [change.from, change.to].map(Option::unwrap_or_default);
@@ -39,6 +53,7 @@ fn shown(finding: Finding, now: Millis) -> HomeFinding {
         event: event.map(|event| event.to_string()),
         question: question(&evidence, now),
         folds,
+        promise: promise.map(|promise| promise.sentence()),
     }
 }
 

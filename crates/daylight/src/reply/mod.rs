@@ -290,10 +290,14 @@ pub(crate) fn not_ready(body: String) -> Reply {
     Reply { status: StatusCode::SERVICE_UNAVAILABLE, ..text(body) }
 }
 
-/// Metrics, in the text format of Prometheus.
-pub(crate) fn metrics(page: Bytes) -> Reply {
+/// Metrics, in the text format of Prometheus; as a gzip stream if `gzip`.
+pub(crate) fn metrics(page: Bytes, gzip: bool) -> Reply {
     let mut reply = text(page);
     reply.headers.insert(header::CONTENT_TYPE, METRICS);
+    reply.headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if gzip {
+        reply.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     reply
 }
 

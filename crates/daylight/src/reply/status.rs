@@ -13,6 +13,7 @@ pub(crate) fn of(error: &Error) -> StatusCode {
         Error::Access(access::Error::NoSuchToken(_))
         | Error::NoSuchEvent(_)
         | Error::NoSuchFinding { .. }
+        | Error::NoSuchReceiver { .. }
         | Error::NotMuted { .. }
         | Error::NotAnswered(NotAnswered::NoHandle(_)) => StatusCode::NOT_FOUND,
         Error::Repository(repository::Error::TooManyNames) => StatusCode::UNPROCESSABLE_ENTITY,

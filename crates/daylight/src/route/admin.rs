@@ -76,9 +76,13 @@ calls! {
         Event              "showEvent"          GET    "events/{id}"                           ""              => OK "Event"        "Show the event of an answer by its `Daylight-Event`, while it is kept";
         Findings           "listFindings"       GET    "findings"                          ""              => OK "Findings"     "List what needs attention, the most expensive first: causes with the symptoms that they explain, each with its cost, the change that helps, and its evidence";
         Checks             "listChecks"         GET    "checks"                            ""              => OK "Checks"       "List the checks, with the data that some of them still need";
+        Curves             "listCurves"         GET    "curves"                            ""              => OK "Curves"       "List the caches with what they answered in the last hour, and what each would have answered with other sizes";
         Mute               "muteFinding"        POST   "findings/mute/{path}"              "NewMute"       => OK "Mute"         "Do not show a finding until a moment; `path` is its id";
         Unmute             "unmuteFinding"      DELETE "findings/mute/{path}"              ""              => NO_CONTENT ""      "Show a finding again that is muted; `path` is its id";
+        Alerts             "listReceivers"      GET    "alerts"                            ""              => OK "Receivers"    "List the receivers of alerts, with what they took and why they did not";
+        TestAlerts         "testReceivers"      POST   "alerts/test"                       "AlertsTest"    => OK "AlertsTested" "Send a test alert and its end to each receiver, or to one of them";
         Baseline           "showBaseline"      GET    "baseline"                              ""              => OK "Baseline"     "Show what requests of the last `minutes` (up to 1440) cost whatever the machine: operations, members, calls, bytes and shares of hits, by cost class and kind of file, with their spread";
+        Sizing             "showSizing"         GET    "sizing"                                ""              => OK "Sizing"       "Show how many threads, calls, bytes and machines the busiest minute of a period (`from`, `to`, usually the last day) needs, and `times` (usually 2) times its traffic";
         Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
         AddToken           "addToken"           POST   "tokens"                            "NewToken"      => CREATED "MadeToken"    "Create a token; its secret is only in this answer";
         RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => NO_CONTENT ""             "Revoke a token and its keys. Any token may revoke itself and its keys, without a one-time password";
@@ -133,7 +137,10 @@ impl ServerVerb {
             | V::Requests
             | V::Findings
             | V::Checks
+            | V::Alerts
+            | V::Curves
             | V::Baseline
+            | V::Sizing
             | V::Upstreams
             | V::Repositories
             | V::Repository
@@ -168,6 +175,7 @@ impl AdminVerb {
             Self::Server(S::RemoveRepository) => &["confirm"],
             Self::Own(O::Profile) => &["seconds"],
             Self::Server(S::Baseline) => &["minutes"],
+            Self::Server(S::Sizing) => &["from", "to", "times"],
             Self::Own(O::Tail) => &["where", "all"],
             Self::Own(O::Explain) => &["repository", "path", "as_of"],
             _ => &[],

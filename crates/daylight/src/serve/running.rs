@@ -1,15 +1,17 @@
 //! A server that answers requests: it begins with its sockets, and ends with the requests under way.
 
+use crate::alerts::{self, Alerts, Receiver};
 use crate::app::App;
 use crate::config::Settings;
 use crate::findings::gather;
+use crate::health::metrics;
 use crate::instance::{Instance, StartOptions};
 use crate::route::public_url;
 use crate::serve::certificate::Certificate;
 use crate::serve::jobs::Jobs;
 use crate::serve::signals::{SignalAction, Signals};
 use crate::serve::{certificate, descriptors, maintenance};
-use crate::{conformance, hooks};
+use crate::{conformance, hooks, otlp, statsd};
 use client::Probe;
 use front::{Handler, Listener, Site, Stop};
 use insight::{AskSelf, WatchOptions};
@@ -76,6 +78,7 @@ pub(crate) fn start_with(
     conformance::allow(settings, listener.local_addr()?)?;
     let certificate = Certificate::of_server(settings)?;
     let (address, is_tls) = (listener.local_addr()?, certificate.is_some());
+    let receivers = Alerts::receivers(settings)?;
     options.url = url(address, is_tls);
     public_url::warn(settings, address, &log);
     let instance = Instance::open(settings, log.clone(), options)?;
@@ -99,6 +102,7 @@ pub(crate) fn start_with(
     if !certificates.is_empty() {
         certificate::show_in_metrics(&certificates, &instance.app.recorder);
     }
+    begin_alerts(&instance, receivers);
     start_jobs(&instance, &certificates, &log);
     drop(instance.app.certificates.set(certificates));
     let stop = Stop::default();
@@ -119,6 +123,19 @@ pub(crate) fn start_with(
     Ok(Running { address, others, is_tls, instance, listeners, stop, front })
 }
 
+/// Makes the receivers of alerts known to the instance.
+fn begin_alerts(instance: &Instance, receivers: Vec<Arc<Receiver>>) {
+    let app = &instance.app;
+    let context = alerts::Context {
+        findings: app.findings.clone(),
+        recorder: app.recorder.clone(),
+        clock: app.clock.clone(),
+        log: app.log.clone(),
+        server: app.urls.configured().to_owned(),
+    };
+    drop(app.alerts.set(Alerts::new(receivers, context, instance.back.handle().clone())));
+}
+
 /// Starts the jobs that last as long as the server.
 fn start_jobs(instance: &Instance, certificates: &[Arc<Certificate>], log: &Log) {
     let (app, jobs) = (&instance.app, Jobs { runtime: &instance.back, recorder: &instance.app.recorder, log });
@@ -132,6 +149,16 @@ fn start_jobs(instance: &Instance, certificates: &[Arc<Certificate>], log: &Log)
     jobs.start("maintenance", maintenance::STEP, move |job| maintenance::run(of_job.clone(), job));
     let of_job = app.clone();
     jobs.start("hooks", hooks::watch::LONGEST, move |job| hooks::watch::run(of_job.clone(), job));
+    if let Some(alerts) = app.alerts.get().filter(|alerts| !alerts.is_empty()).cloned() {
+        jobs.start("alerts", alerts::EVERY, move |job| alerts::run(alerts.clone(), job));
+    }
+    if let Some(otlp) = &app.otlp {
+        let of_job = app.clone();
+        otlp::start(otlp, &jobs, &app.recorder, move || metrics::whole_view(of_job.clone()));
+    }
+    if let Some(statsd) = &app.statsd {
+        statsd::start(statsd, &jobs);
+    }
     let of_job = app.clone();
     jobs.start("findings-facts", gather::EVERY, move |job| gather::run(of_job.clone(), job));
 }

@@ -43,6 +43,7 @@ pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Res
     if observes {
         home.findings = findings::listed(app, FindingState::Open);
         home.pending = findings::listed(app, FindingState::Pending);
+        home.promises = findings::kept_promises(app);
         home.checks = Some(findings::checks(app));
     }
     if let Some(why) = &health.read_only {

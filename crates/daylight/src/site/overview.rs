@@ -86,7 +86,8 @@ fn tell_findings(app: &App, observes: bool, document: &mut Document) {
         let changes = one.changes.iter().map(|change| format!("{}\n{}", change.lines, change.note));
         let id = format!("{} {}", one.cost(), one.id);
         document.paragraph(one.sentence.clone());
-        document.lines(changes.chain([id.trim().to_owned()]).collect::<Vec<_>>().join("\n"));
+        let last = one.promise.clone().into_iter().chain([id.trim().to_owned()]);
+        document.lines(changes.chain(last).collect::<Vec<_>>().join("\n"));
     }
 }
 

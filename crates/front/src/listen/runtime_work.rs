@@ -11,6 +11,7 @@ pub fn count_work(runtime: &Handle, pool: &PoolThreads) {
             // Odd: the thread waits.
             busy: all.busy + u64::from(metrics.worker_park_unpark_count(worker).is_multiple_of(2)),
             nanos: all.nanos + u64::try_from(metrics.worker_total_busy_duration(worker).as_nanos()).unwrap_or_default(),
+            ..all
         })
     });
 }

@@ -116,7 +116,7 @@ impl Pages {
         let now = event.at;
         let page = self.find(request, search, now);
         let found = event.ran(Op::PageLookup, if page.is_ok() { head_end } else { parsed });
-        let page = page.inspect_err(|miss| self.found.miss(*miss)).ok()?;
+        let page = page.inspect_err(|miss| self.missed(*miss, event)).ok()?;
         event.layer = Layer::Page;
         event.subject = page.subject.clone();
         event.reason = page.reason;
@@ -125,6 +125,15 @@ impl Pages {
         let (status, ranges) = (page.status, page.ranges.clone());
         let reply = Reply { headers, body, ranges, ..Reply::new(status) };
         Some((reply, found))
+    }
+
+    /// Counts a request that no page answers.
+    fn missed(&self, miss: Miss, event: &mut Event) {
+        self.found.miss(miss);
+        if miss == Miss::Stale {
+            // The lookup was in vain: no size of the cache would have made it a hit.
+            event.add_all(Op::PageLookup, Tally { count: 0, vain: 1, nanos: 0 });
+        }
     }
 
     /// Public pages are searched first, as they do not need the credentials.

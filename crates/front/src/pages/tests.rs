@@ -181,7 +181,13 @@ fn a_page_whose_stamp_no_longer_holds_is_thrown_away() {
     let world = World::new(1 << 20);
     world.keep(&get("/x"), &ok("old"));
     world.revisions.lock().unwrap()[0] = 1;
-    assert_eq!(world.hit(&get("/x")), None);
+    // The event tells that no size of the cache would have made it a hit, once.
+    for vain in [1, 0] {
+        let mut event = event();
+        assert!(world.pages.hit(&get("/x"), PageSearch::All, Tick::now(), Tick::now(), &mut event).is_none());
+        let lookup = event.tally(Op::PageLookup);
+        assert_eq!((lookup.count, lookup.vain), (1, vain));
+    }
     assert_eq!(world.used(), 0);
     world.revisions.lock().unwrap()[0] = 0;
     assert_eq!(world.hit(&get("/x")), None);

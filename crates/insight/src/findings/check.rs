@@ -1,6 +1,8 @@
 //! A check: a standing question about what findings read, with its thresholds in words and the function that answers it.
 
+use super::saves::Saves;
 use super::stored::Named;
+use super::turned::Turned;
 use crate::signals::seen::Seen;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -10,7 +12,8 @@ use telemetry::{EventId, closed_list};
 
 closed_list! {
     /// What a finding is in the chain of events. A cause comes before a failure, a failure before an impact.
-    #[derive(PartialOrd, Ord)]
+    #[derive(PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum FindingKind {
         /// Something to change: a setting, a member, a machine.
         Cause = "cause",
@@ -89,6 +92,8 @@ pub(crate) struct Problem {
     pub(crate) event: Option<EventId>,
     /// What was checked besides.
     pub(crate) guards: Vec<Guard>,
+    /// What the advised change saves. `None`: nothing is advised, it saves no time, or nobody can tell how much.
+    pub(crate) saves: Option<Saves>,
 }
 
 /// Seconds that clients lose.
@@ -138,6 +143,9 @@ pub struct Change {
     pub live: bool,
     /// The command that makes the change, where it is no setting.
     pub command: Option<String>,
+    /// What the command changes, where that can be seen.
+    #[serde(skip)]
+    pub(crate) turns: Option<Turned>,
 }
 
 impl Change {
@@ -157,12 +165,18 @@ impl Change {
             to: Some(to.into()),
             live: setting.live,
             command: None,
+            turns: Some(Turned::Setting(key.to_owned())),
         })
     }
 
     /// A command.
     pub(crate) fn by_command(command: String) -> Self {
-        Self { setting: None, from: None, to: None, live: true, command: Some(command) }
+        Self { setting: None, from: None, to: None, live: true, command: Some(command), turns: None }
+    }
+
+    /// A command that changes this.
+    pub(crate) fn turning(command: String, turns: Turned) -> Self {
+        Self { turns: Some(turns), ..Self::by_command(command) }
     }
 }
 

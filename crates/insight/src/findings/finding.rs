@@ -1,7 +1,9 @@
 //! A finding as people and programs see it.
 
 use super::check::{Change, FindingKind, Guard};
+use super::promise::Promise;
 use super::stored::Named;
+use super::wording::round;
 use serde_json::{Value, json};
 use telemetry::{EventId, Millis, closed_list};
 
@@ -62,8 +64,18 @@ pub struct Finding {
     /// When it was seen first, by the time of day: of a pending, open or muted one. Of a closed one when it closed, and of an unknown one
     /// since when its check needs more data.
     pub since: Millis,
+    /// When it opened. `None`: it has not, or is not known to.
+    #[serde(default)]
+    pub opened: Option<Millis>,
+    /// When it closed, or was not seen any more. `None`: it is there.
+    #[serde(default)]
+    pub ended: Option<Millis>,
     /// Client seconds that it costs in an hour.
     pub lost_s_per_hour: f64,
+    /// Client seconds that were lost to it since it was seen first, as the sum of what each look saw; in an answer about a time, the part of
+    /// them that lies in that time.
+    #[serde(default)]
+    pub lost_s: f64,
     /// How sure it is, 0 to 1.
     pub confidence: f64,
     /// The fault with its figures; of an unknown one the data that it needs.
@@ -79,6 +91,9 @@ pub struct Finding {
     pub guards: Vec<Guard>,
     /// The ids of symptoms that it explains. They are not listed by themselves.
     pub folds: Vec<String>,
+    /// What the advised change promised, and what came. `None`: it was not made.
+    #[serde(default)]
+    pub promise: Option<Promise>,
     /// Why it is not shown.
     pub mute: Option<Mute>,
 }
@@ -93,7 +108,10 @@ impl Finding {
             kind,
             state: FindingState::Unknown,
             since: Millis(0),
+            opened: None,
+            ended: None,
             lost_s_per_hour: 0.0,
+            lost_s: 0.0,
             confidence: 1.0,
             sentence: String::new(),
             changes: Vec::new(),
@@ -101,6 +119,7 @@ impl Finding {
             event: None,
             guards: Vec::new(),
             folds: Vec::new(),
+            promise: None,
             mute: None,
         }
     }
@@ -110,18 +129,15 @@ impl Finding {
         let Self { id, key, subject, sentence, changes, evidence, guards, folds, .. } = self;
         json!({
             "id": id, "key": key, "subject": subject, "kind": self.kind.as_str(), "state": self.state.as_str(),
-            "since": self.since.to_string(), "lost_s_per_hour": round(self.lost_s_per_hour), "confidence": round(self.confidence),
+            "since": self.since.to_string(), "opened": self.opened.map(|at| at.to_string()),
+            "ended": self.ended.map(|at| at.to_string()), "lost_s_per_hour": round(self.lost_s_per_hour),
+            "lost_s": round(self.lost_s), "confidence": round(self.confidence),
             "sentence": sentence, "changes": changes, "evidence": evidence,
             "event": self.event.map(|event| event.to_string()), "guards": guards, "folds": folds,
-            "promise": null,
+            "promise": self.promise.as_ref().map(Promise::json),
             "mute": self.mute.as_ref().map(|mute| json!({
                 "why": mute.why, "until": mute.until.to_string(), "by": mute.by,
             })),
         })
     }
-}
-
-/// Three digits after the point.
-fn round(number: f64) -> f64 {
-    (number * 1000.0).round() / 1000.0
 }

@@ -3,6 +3,7 @@
 use super::{Finding, FindingState};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::ops::Range;
 use telemetry::Millis;
 
 /// The most findings of the past that had opened.
@@ -25,19 +26,33 @@ impl Past {
     /// The finding in `from..to`. `None`: it was not there.
     fn within(&self, from: Millis, to: Millis) -> Option<Finding> {
         let meets = self.finding.since < to && from <= self.ended;
-        meets.then(|| as_of(&self.finding, self.opened, to))
+        meets.then(|| {
+            let found = as_of(&self.finding, self.opened, to);
+            Finding { ended: Some(self.ended), lost_s: lost_within(&self.finding, self.ended, from..to), ..found }
+        })
     }
 
     fn closed(&self) -> Option<Finding> {
         self.opened?;
-        Some(Finding { state: FindingState::Closed, since: self.ended, ..self.finding.clone() })
+        let (opened, ended) = (self.opened, Some(self.ended));
+        Some(Finding { state: FindingState::Closed, since: self.ended, opened, ended, ..self.finding.clone() })
     }
 }
 
 /// A finding before a moment: open if it opened before it.
 pub(super) fn as_of(finding: &Finding, opened: Option<Millis>, to: Millis) -> Finding {
     let state = if opened.is_some_and(|opened| opened < to) { FindingState::Open } else { FindingState::Pending };
-    Finding { state, ..finding.clone() }
+    Finding { state, opened: opened.filter(|opened| *opened < to), ..finding.clone() }
+}
+
+/// The part of what was lost until `ended` that lies in `time`: as large as the part of the time in which the finding was seen.
+pub(super) fn lost_within(finding: &Finding, ended: Millis, time: Range<Millis>) -> f64 {
+    let length = ended.0.saturating_sub(finding.since.0);
+    if length <= 0 {
+        return finding.lost_s;
+    }
+    let inside = ended.min(time.end).0.saturating_sub(finding.since.max(time.start).0).max(0);
+    finding.lost_s * inside as f64 / length as f64
 }
 
 /// The findings of the past, the oldest first.
@@ -58,6 +73,11 @@ impl History {
         if all.len() > most {
             all.pop_front();
         }
+    }
+
+    /// The last one of this id that had opened.
+    pub(super) fn last_mut(&mut self, id: &str) -> Option<&mut Finding> {
+        self.opened.iter_mut().rev().map(|past| &mut past.finding).find(|finding| finding.id == id)
     }
 
     /// Drops the older half.
@@ -110,6 +130,18 @@ mod tests {
         assert_eq!(within(2001, 3000), []);
         let closed: Vec<_> = history.closed().map(|finding| (finding.id, finding.state, finding.since)).collect();
         assert_eq!(closed, [("opened".to_owned(), FindingState::Closed, Millis(2000))]);
+    }
+
+    #[test]
+    fn what_was_lost_is_told_for_the_part_of_the_time_that_was_asked_for() {
+        let mut history = History::default();
+        let mut one = past("opened", 1000, Some(1000), 3000);
+        one.finding.lost_s = 60.0;
+        history.push(one);
+        let lost = |from, to| history.within(Millis(from), Millis(to)).map(|finding| finding.lost_s).sum::<f64>();
+        assert_eq!([lost(0, 9000), lost(2000, 9000), lost(0, 1500), lost(2000, 2500)], [60.0, 30.0, 15.0, 15.0]);
+        let ended: Vec<_> = history.within(Millis(0), Millis(9000)).map(|finding| finding.ended).collect();
+        assert_eq!(ended, [Some(Millis(3000))]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The file of states and history. A restart goes on with it.
 
 use super::history::History;
+use super::promises::Promises;
 use super::state::Entry;
 use crate::disk::{self, NewFile};
 use serde::{Deserialize, Serialize};
@@ -23,11 +24,14 @@ pub(super) struct Kept {
     pub(super) entries: Vec<Entry>,
     /// Those of the past.
     pub(super) history: History,
+    /// What their advice promises, and what came of it.
+    #[serde(default)]
+    pub(super) promises: Promises,
 }
 
 impl Kept {
-    pub(super) fn new(entries: Vec<Entry>, history: History) -> Self {
-        Self { version: VERSION, entries, history }
+    pub(super) fn new(entries: Vec<Entry>, history: History, promises: Promises) -> Self {
+        Self { version: VERSION, entries, history, promises }
     }
 
     /// Reads the file of the process before. Without one, or if it cannot be read, nothing is known of the past; the latter is logged.
@@ -87,6 +91,7 @@ mod tests {
             to: Some(json!(8)),
             live: false,
             command: None,
+            turns: None,
         };
         Found {
             id: format!("readers@{subject}"),
@@ -103,6 +108,7 @@ mod tests {
                 evidence: json!({ "measures": ["count"] }),
                 event: Some(EventId(77)),
                 guards: vec![Guard::passed("enough requests", 100)],
+                saves: None,
             },
         }
     }
@@ -118,7 +124,7 @@ mod tests {
         states.look(vec![found("two".to_owned(), "It is slow".to_owned())], Millis(2000), Tick(2));
         let entries: Vec<Entry> = states.entries.values().cloned().collect();
         assert_eq!((entries.len(), states.history.closed().count()), (1, 1));
-        Kept::new(entries.clone(), states.history.clone()).save(&path).unwrap();
+        Kept::new(entries.clone(), states.history.clone(), Promises::default()).save(&path).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         let kept = Kept::load(&path, &log);
         assert_eq!(kept.history, states.history);
@@ -150,7 +156,7 @@ mod tests {
             let found = found(format!("subject-{at}"), "x".repeat(8 << 10));
             states.look(vec![found], Millis(1000 * at), Tick(at.cast_unsigned()));
         }
-        Kept::new(Vec::new(), states.history.clone()).save(&path).unwrap();
+        Kept::new(Vec::new(), states.history.clone(), Promises::default()).save(&path).unwrap();
         assert!(path.metadata().unwrap().len() as usize <= WRITE_MAX);
         let newest = Kept::load(&path, &Log::silent()).history.closed().next().unwrap();
         assert_eq!(newest.subject, "subject-398");

@@ -29,7 +29,7 @@ impl Listed {
             finding.state = FindingState::Muted;
             finding.mute = Some(mute.clone());
         }
-        let (worst, lost, opened) = (entry.worst.clone(), entry.lost.clone(), entry.opened);
+        let (worst, lost, opened) = (entry.dearest(), entry.lost.clone(), entry.opened);
         Self { finding, worst, lost, opened, seen: entry.is_seen(), under: None }
     }
 }

@@ -1,15 +1,18 @@
 //! The thread that looks: it samples once a second, and evaluates all checks every ten seconds.
 
+use super::caches::curves::curves;
 use super::catalogue::checks;
 use super::examine::Examiner;
 use super::history::History;
 use super::kept::Kept;
+use super::promises::Promises;
 use super::rank::ranked;
 use super::state::States;
 use super::{Findings, FindingsOptions, Shared, View};
 use crate::disk;
 use crate::normal::baseline::Minutes;
 use crate::normal::normals::Normals;
+use crate::reuse::streams::reals;
 use crate::signals::Facts;
 use crate::signals::ring::Ring;
 use crate::signals::sampler::Sampler;
@@ -17,6 +20,8 @@ use crate::signals::seen::Seen;
 use crate::signals::telemetry::TelemetrySeen;
 use crate::signals::watch::WatchSeen;
 use crate::signals::window::Window;
+use crate::sizing::loads::Loads;
+use crate::sizing::surroundings::Surroundings;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -25,6 +30,8 @@ use telemetry::{Log, Tick, background, lock, thread_nanos};
 
 /// The interval between two samples.
 const SAMPLE: Duration = Duration::from_secs(1);
+/// The shortest time between two samples of the loads of pools: threads wake up a little early or late.
+const SECOND: Duration = Duration::from_millis(900);
 /// Samples between two evaluations.
 const EVALUATE: u32 = 10;
 /// The first evaluation comes after so many samples: how the process before ended is told soon.
@@ -40,9 +47,11 @@ pub(super) fn run(findings: &Weak<Findings>, options: &FindingsOptions) {
     let folder = options.file.as_deref().and_then(Path::parent);
     let files = options.file.iter().cloned().chain(folder.into_iter().flat_map(Normals::files)).collect();
     let end = End { findings: findings.clone(), files, log: options.log.clone(), looked: Cell::new(false) };
-    let Some(minutes) = findings.upgrade().map(|findings| findings.minutes.clone()) else { return };
-    let mut looker = Looker::new(options, minutes);
+    let shared = findings.upgrade().map(|findings| (findings.minutes.clone(), findings.loads.clone()));
+    let Some((minutes, loads)) = shared else { return };
+    let mut looker = Looker::new(options, minutes, loads);
     if let Some(findings) = findings.upgrade() {
+        findings.handover.tell(reals(&options.recorder.bounds()));
         // What was open before is open until it is known that it is over.
         looker.publish(&findings, None);
     }
@@ -64,7 +73,7 @@ pub(super) fn run(findings: &Weak<Findings>, options: &FindingsOptions) {
         let (facts, watch) = (shared.facts.clone(), shared.watch.clone());
         drop(shared);
         let evaluates = asked.is_some() || samples == FIRST || samples.is_multiple_of(EVALUATE);
-        looker.sample(evaluates);
+        looker.sample(&findings, evaluates);
         if evaluates {
             looker.look(&findings, asked, facts, watch);
             end.looked.set(true);
@@ -110,11 +119,15 @@ struct Looker<'a> {
     sampler: Sampler,
     /// The figures since the last look.
     sampled: Window,
+    loads: Arc<Mutex<Loads>>,
+    /// When the loads were sampled last.
+    loaded: Option<Tick>,
     ring: Ring,
     seen: Seen,
     examiner: Examiner,
     normals: Normals,
     states: States,
+    promises: Promises,
     /// As callers see it.
     history: Arc<History>,
     looks: u32,
@@ -124,7 +137,7 @@ struct Looker<'a> {
 }
 
 impl<'a> Looker<'a> {
-    fn new(options: &'a FindingsOptions, minutes: Arc<Mutex<Minutes>>) -> Self {
+    fn new(options: &'a FindingsOptions, minutes: Arc<Mutex<Minutes>>, loads: Arc<Mutex<Loads>>) -> Self {
         let folder = options.file.as_ref().and_then(|file| file.parent()).map(Into::into);
         let kept = options.file.as_ref().map(|path| Kept::load(path, &options.log)).unwrap_or_default();
         let history = Arc::new(kept.history.clone());
@@ -132,11 +145,14 @@ impl<'a> Looker<'a> {
             options,
             sampler: Sampler::default(),
             sampled: Window::default(),
+            loads,
+            loaded: None,
             ring: Ring::default(),
             seen: Seen { now: options.clock.now(), ..Seen::default() },
             examiner: Examiner::new(checks(), &options.custom, options.counts.clone(), options.log.clone()),
             normals: Normals::open(folder, minutes, options.log.clone()),
             states: States::kept(kept.entries, kept.history),
+            promises: kept.promises,
             history,
             looks: 0,
             changed: false,
@@ -145,11 +161,26 @@ impl<'a> Looker<'a> {
         }
     }
 
-    fn sample(&mut self, whole: bool) {
+    fn sample(&mut self, findings: &Findings, whole: bool) {
         let began = thread_nanos();
+        findings.handover.tell(reals(&self.options.recorder.bounds()));
         let (uptime, trends) = (self.ring.uptime(), &mut self.seen.trends);
         self.sampler.sample(&self.options.recorder, whole, uptime, &mut self.sampled, trends);
+        self.see_loads(whole);
         self.spent(began);
+    }
+
+    /// Samples the loads of pools once a second, also if somebody wants to know more often. `whole`: somebody may want to know now.
+    fn see_loads(&mut self, whole: bool) {
+        let (now, tick) = (self.options.clock.now(), Tick::now());
+        let mut loads = lock(&self.loads);
+        if self.loaded.is_none_or(|before| u128::from(tick.since(before)) >= SECOND.as_nanos()) {
+            self.loaded = Some(tick);
+            loads.sample(&self.options.recorder, &self.seen.facts, now);
+        }
+        if whole {
+            loads.read_waits(&self.options.recorder);
+        }
     }
 
     /// Counts the time since `began` for the sums.
@@ -163,21 +194,33 @@ impl<'a> Looker<'a> {
         let now = self.options.clock.now();
         self.seen.normal = self.normals.take(&std::mem::take(&mut taken.normal), now, tick);
         taken.add(&std::mem::take(&mut self.sampled));
+        // Before its figures are those of a longer time.
+        self.changed |= self.promises.measure(&taken, &facts, now);
         self.ring.take(*taken, tick, asked.is_some(), &mut self.seen);
         let whole = self.looks.is_multiple_of(WHOLE) || asked.is_some();
         self.looks = self.looks.wrapping_add(1);
         (self.seen.now, self.seen.machine) = (now, self.options.recorder.machine().sample());
         (self.seen.facts, self.seen.watch) = (facts, watch);
         self.spent(began);
-        let all = self.examiner.examine(&self.seen, whole, &mut self.sampled.telemetry);
+        let mut all = self.examiner.examine(&self.seen, whole, &mut self.sampled.telemetry);
+        if asked.is_some() {
+            lock(&findings.shared).around = Arc::new(Surroundings::of(&self.seen));
+        }
         let began = thread_nanos();
         self.states.set_of_machine(!self.options.clock.is_set());
-        if self.states.look(all.found, now, tick) {
+        all.found.iter_mut().for_each(|found| self.promises.weigh(found));
+        let advice = self.promises.read(&all.found, &self.seen);
+        let mut news = self.states.look(all.found, now, tick);
+        self.promises.take(advice, &self.states);
+        news |= self.promises.tell(&mut self.states, now);
+        if news {
             self.changed = true;
             self.history = Arc::new(self.states.history.clone());
         }
+        let curves = whole.then(|| Arc::new(curves(&self.seen)));
         let mut shared = lock(&findings.shared);
         (shared.view.unknown, shared.overview) = (all.unknown, all.overview);
+        shared.curves = curves.unwrap_or_else(|| shared.curves.clone());
         drop(shared);
         self.publish(findings, asked);
         self.spent(began);
@@ -196,7 +239,9 @@ impl<'a> Looker<'a> {
             shared.looked = asked;
             waiting = std::mem::take(&mut shared.waiting);
         }
+        let told = shared.told.clone();
         drop(shared);
+        told.iter().for_each(|told| told());
         waiting.into_iter().for_each(|done| done());
     }
 
@@ -209,7 +254,7 @@ impl<'a> Looker<'a> {
             return;
         }
         let entries = self.states.entries.values().cloned().collect();
-        let saved = Kept::new(entries, self.states.history.clone()).save(path);
+        let saved = Kept::new(entries, self.states.history.clone(), self.promises.clone()).save(path);
         (self.changed, self.written) = (false, Some(Tick::now()));
         if let Err(error) = &saved
             && !self.failing

@@ -4,7 +4,7 @@
 
 mod about;
 mod baselines;
-mod caches;
+pub(crate) mod caches;
 mod catalogue;
 pub(crate) mod check;
 mod clients;
@@ -15,6 +15,7 @@ mod examine;
 mod finding;
 mod fold;
 mod found;
+mod gauge;
 mod groups;
 mod history;
 mod kept;
@@ -23,33 +24,45 @@ mod looking;
 mod machine;
 mod observation;
 mod program;
+mod promise;
+mod promises;
 mod rank;
+mod saves;
 mod state;
 mod stored;
+mod tally;
 #[cfg(test)]
 mod tests;
+mod turned;
 mod upstreams;
 mod view;
 mod watch;
 mod wider;
 mod wording;
 
+pub use caches::curves::{CacheCurve, CurveNow, CurveSize};
 pub use catalogue::{CheckAbout, check_list};
 pub use check::{Change, FindingKind, Guard};
 pub use custom::{CustomFinding, NotCustom, Threshold};
 pub use finding::{Finding, FindingState, Mute};
+pub use groups::fact_levels::{FactLevel, FactLevels};
+pub use promise::{Promise, PromiseState};
 
+use crate::ask::Answer;
 use crate::insight::Counts;
 use crate::normal::Baseline;
 use crate::normal::baseline::Minutes;
 use crate::signals::Facts;
 use crate::signals::census::{FindingsCensus, Handover};
 use crate::signals::watch::WatchSeen;
+use crate::sizing::loads::Loads;
+use crate::sizing::surroundings::Surroundings;
+use crate::sizing::{Sizing, SizingAsked};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::{By, Census, Clock, Log, LongJob, Metric, Millis, Recorder, lock};
+use telemetry::{By, Census, Clock, Log, LongJob, Metric, Millis, OpenFinding, Recorder, lock};
 use view::View;
 
 /// What findings need from the program when they begin.
@@ -90,6 +103,8 @@ pub struct Findings {
     wake: Condvar,
     /// The counts for baselines.
     minutes: Arc<Mutex<Minutes>>,
+    /// What was wanted of pools and limits.
+    loads: Arc<Mutex<Loads>>,
     thread: Mutex<Option<JoinHandle<Option<()>>>>,
     /// The heartbeat of the thread.
     job: OnceLock<Arc<LongJob>>,
@@ -108,10 +123,15 @@ struct Shared {
     looked: u64,
     /// Called after the next look.
     waiting: Vec<Box<dyn FnOnce() + Send>>,
+    /// Called after each look.
+    told: Vec<Arc<dyn Fn() + Send + Sync>>,
     stop: bool,
     mutes: Vec<Mute>,
     view: View,
     overview: FindingsOverview,
+    /// What sizing reads besides the loads, as of the last look that somebody asked for.
+    around: Arc<Surroundings>,
+    curves: Arc<Vec<CacheCurve>>,
 }
 
 impl Findings {
@@ -123,6 +143,7 @@ impl Findings {
             wake: Condvar::new(),
             thread: Mutex::default(),
             minutes: Arc::default(),
+            loads: Arc::default(),
             job: OnceLock::new(),
         })
     }
@@ -158,6 +179,13 @@ impl Findings {
     /// What requests cost whatever the machine, in the minutes of this run since a moment, of at most a day. `version`: that of the program.
     pub fn baseline(&self, since: Millis, now: Millis, version: &str) -> Baseline {
         lock(&self.minutes).baseline(since, now, version)
+    }
+
+    /// How many of everything the traffic of a period needs. Wake the findings and wait for the look before. `counts`: the answer to
+    /// [`SizingAsked::question`], if there is one.
+    pub fn sizing(&self, asked: SizingAsked, counts: Option<&Answer>) -> Sizing {
+        let (loads, around) = (lock(&self.loads).clone(), lock(&self.shared).around.clone());
+        Sizing::of(asked, &loads, &around, counts)
     }
 
     /// Takes what the program tells, which it gathers every ten seconds.
@@ -206,6 +234,11 @@ impl Findings {
         shared.waiting.push(Box::new(done));
     }
 
+    /// Calls `told` after each look, on the thread that looks. It must not wait.
+    pub fn on_look(&self, told: impl Fn() + Send + Sync + 'static) {
+        lock(&self.shared).told.push(Arc::new(told));
+    }
+
     /// The findings in these states: pending, open and muted ones ranked, the dearest first, without symptoms that a cause
     /// explains; then closed ones, the newest first, and unknown ones.
     pub fn list(&self, states: &[FindingState]) -> Vec<Finding> {
@@ -213,9 +246,19 @@ impl Findings {
     }
 
     /// The findings that were pending or open at some time in `from..to`, ranked. The state of one is open if it opened before `to`, and its
-    /// figures are those of the moment when it cost most.
-    pub fn history(&self, from: Millis, to: Millis) -> Vec<Finding> {
-        lock(&self.shared).view.within(from, to)
+    /// figures are those of the moment when it cost most. Nothing is lost after `now`.
+    pub fn history(&self, from: Millis, to: Millis, now: Millis) -> Vec<Finding> {
+        lock(&self.shared).view.within(from, to, now)
+    }
+
+    /// What each cache would answer with other sizes, as of the last look.
+    pub fn curves(&self) -> Arc<Vec<CacheCurve>> {
+        lock(&self.shared).curves.clone()
+    }
+
+    /// The open findings that are listed by themselves, for metrics: at most as many as are looked at.
+    pub fn open(&self) -> Vec<OpenFinding> {
+        lock(&self.shared).view.open()
     }
 
     /// How much the checks can say now.

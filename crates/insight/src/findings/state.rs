@@ -18,7 +18,8 @@ const MISSED_MAX: u32 = 2;
 const AT_ONCE_S: f64 = 60.0;
 /// A longer time between two looks, by the time of day, is a correction of the clock and counts as none.
 const LEAP_MS: i64 = 24 * 60 * 60 * 1000;
-/// The most that counts between two looks, ten seconds apart, where the clock is that of the machine: the process may have been stopped.
+/// The most that counts between two looks, ten seconds apart, where the clock is that of the machine: the process may have been stopped. For what
+/// was lost it is the most in any case.
 const LOOK_MAX_MS: i64 = 60 * 1000;
 /// A finding opens only while clients go on losing time: the loss grew so short ago. A fault that is over stays in the sums of five
 /// minutes, and would open just before it leaves them.
@@ -55,6 +56,15 @@ impl Entry {
     /// Whether it was seen at the last look.
     pub(super) fn is_seen(&self) -> bool {
         self.missed == 0
+    }
+
+    /// Its content at the look at which it cost most, with all that was lost to it.
+    pub(super) fn dearest(&self) -> Finding {
+        Finding { opened: self.opened, lost_s: self.finding.lost_s, ..self.worst.clone() }
+    }
+
+    fn into_past(self, ended: Millis) -> Past {
+        Past { finding: self.dearest(), opened: self.opened, ended }
     }
 }
 
@@ -103,6 +113,22 @@ impl States {
         changed
     }
 
+    /// Closes a finding at once, because what its advice promised has a verdict. `tell` changes how it is told from now on. One that has closed
+    /// already is told so, too.
+    pub(super) fn close(&mut self, id: &str, now: Millis, tell: impl FnOnce(&mut Finding)) {
+        match self.entries.remove(id) {
+            Some(Entry { worst: mut finding, opened, .. }) => {
+                tell(&mut finding);
+                self.history.push(Past { finding, opened, ended: now });
+            }
+            None => {
+                if let Some(finding) = self.history.last_mut(id) {
+                    tell(finding);
+                }
+            }
+        }
+    }
+
     /// Whether there is a place for another one of this cost. One that is not seen any more gives way, or else a cheaper one: rather a pending
     /// one.
     fn make_room(&mut self, costs: f64, now: Millis) -> bool {
@@ -115,8 +141,7 @@ impl States {
             order(one).cmp(&order(other)).then_with(|| cost(&one.lost).total_cmp(&cost(&other.lost)))
         });
         let gone = least.map(|(id, _)| id.clone()).and_then(|id| self.entries.remove(&id));
-        let past = gone.map(|entry| Past { finding: entry.worst, opened: entry.opened, ended: now });
-        past.map(|past| self.history.push(past)).is_some()
+        gone.map(|entry| entry.into_past(now)).map(|past| self.history.push(past)).is_some()
     }
 
     /// The milliseconds since the last look by the time of day. The clock may have been corrected; then all moments move with it.
@@ -170,7 +195,10 @@ impl States {
             entry.opened = Some(now);
         }
         let state = if entry.opened.is_some() { FindingState::Open } else { FindingState::Pending };
-        entry.finding = finding(&found, state, entry.finding.since, now);
+        // A look tells nothing of a longer time, even where the clock leaps.
+        let lost_s = entry.finding.lost_s + lost.hourly_s / 3600.0 * passed.min(LOOK_MAX_MS) as f64 / 1000.0;
+        let seen = finding(&found, state, entry.finding.since, now);
+        entry.finding = Finding { opened: entry.opened, lost_s, ..seen };
         if opens || entry.finding.lost_s_per_hour >= entry.worst.lost_s_per_hour {
             entry.worst = entry.finding.clone();
         }
@@ -192,7 +220,7 @@ impl States {
             None => entry.missed >= MISSED_MAX,
         };
         if gone && let Some(entry) = self.entries.remove(id) {
-            self.history.push(Past { finding: entry.worst, opened: entry.opened, ended: now });
+            self.history.push(entry.into_past(now));
         }
         gone
     }
@@ -224,7 +252,10 @@ fn finding(found: &Found, state: FindingState, since: Millis, now: Millis) -> Fi
         kind: found.kind,
         state,
         since,
+        opened: None,
+        ended: None,
         lost_s_per_hour: problem.lost.hourly_s,
+        lost_s: 0.0,
         confidence: problem.confidence,
         sentence: problem.sentence,
         changes: problem.changes,
@@ -232,6 +263,7 @@ fn finding(found: &Found, state: FindingState, since: Millis, now: Millis) -> Fi
         event: problem.event,
         guards: problem.guards,
         folds: Vec::new(),
+        promise: None,
         mute: None,
     }
 }

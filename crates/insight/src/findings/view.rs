@@ -1,13 +1,14 @@
 //! The findings as callers see them, between two looks.
 
 use super::about::About;
-use super::history::{History, as_of};
+use super::history::{History, as_of, lost_within};
 use super::listed::Listed;
 use super::rank::sort;
 use super::{Finding, FindingState};
 use crate::signals::Facts;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use telemetry::Millis;
+use telemetry::{Millis, OpenFinding};
 
 /// The findings of the last look.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +35,17 @@ impl View {
         (self.count(FindingState::Open), self.count(FindingState::Pending))
     }
 
+    /// The open ones that are listed by themselves, for metrics.
+    pub(super) fn open(&self) -> Vec<OpenFinding> {
+        let open = self.by_themselves().map(|listed| &listed.finding);
+        let series = |finding: &Finding| OpenFinding {
+            finding: finding.key.clone(),
+            subject: finding.subject.clone(),
+            lost_ms_per_hour: (finding.lost_s_per_hour * 1e3) as u64,
+        };
+        open.filter(|finding| finding.state == FindingState::Open).map(series).collect()
+    }
+
     /// How many are in each state, for metrics.
     pub(super) fn counts(&self) -> Vec<(String, f64)> {
         let live = [FindingState::Open, FindingState::Pending, FindingState::Muted];
@@ -51,19 +63,21 @@ impl View {
         live.chain(closed.into_iter().flatten()).chain(unknown.iter().cloned()).collect()
     }
 
-    /// The findings that were pending or open at some time in `from..to`, each once.
-    pub(super) fn within(&self, from: Millis, to: Millis) -> Vec<Finding> {
-        let now = self.by_themselves().filter(|listed| listed.finding.since < to);
-        let now = now.map(|Listed { finding, worst, opened, .. }| Finding {
+    /// The findings that were pending or open at some time in `from..to`, each once, with all that was lost to it in that time.
+    pub(super) fn within(&self, from: Millis, to: Millis, now: Millis) -> Vec<Finding> {
+        let here = self.by_themselves().filter(|listed| listed.finding.since < to);
+        let here = here.map(|Listed { finding, worst, opened, .. }| Finding {
             mute: finding.mute.clone(),
             folds: finding.folds.clone(),
+            lost_s: lost_within(worst, now, from..to),
             ..as_of(worst, *opened, to)
         });
-        let mut all: Vec<Finding> = now.chain(self.history.within(from, to)).collect();
+        let mut all: Vec<Finding> = here.chain(self.history.within(from, to)).collect();
         sort(&mut all, |finding| finding);
-        // A finding may have come several times; the dearest tells it.
-        let mut told = std::collections::BTreeSet::new();
-        all.retain(|finding| told.insert(finding.id.clone()));
+        // A finding may have come several times; the dearest tells it, with what was lost each time.
+        let mut lost: BTreeMap<String, f64> = BTreeMap::new();
+        all.iter().for_each(|finding| *lost.entry(finding.id.clone()).or_default() += finding.lost_s);
+        all.retain_mut(|finding| lost.remove(&finding.id).map(|lost_s| finding.lost_s = lost_s).is_some());
         all
     }
 

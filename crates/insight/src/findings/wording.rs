@@ -32,6 +32,11 @@ pub(crate) fn length(window: &Window) -> String {
     if window.seconds() < 290.0 { time(window.seconds()) } else { "five minutes".to_owned() }
 }
 
+/// Three digits after the point, as the API has them.
+pub(crate) fn round(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}
+
 /// A number with the noun that it counts: `1 call`, `2 calls`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }

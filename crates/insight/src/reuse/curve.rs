@@ -1,30 +1,36 @@
 //! A reuse curve: how many lookups a cache of any size would answer, and what the lookups took that it did not answer.
 
+use super::miniature::Use;
 use super::shards::Reuse;
 use crate::signals::worst::Worst;
-use std::collections::BTreeMap;
 use telemetry::EventId;
 
 /// The lookups of a cache, by the size that would have answered them. Curves of adjacent stretches add up.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Curve {
-    /// Lookups of sampled keys that were used before, by their distance.
-    buckets: BTreeMap<u8, Bucket>,
+    /// In ascending order of their sizes.
+    buckets: Vec<Bucket>,
     /// All lookups, sampled or not.
     lookups: f64,
     /// The lookups that the sampled ones stand for.
     sampled: f64,
-    /// Those of them that were the first ones of their keys: no size answers these.
-    first: f64,
-    /// Sampled lookups that the cache answered, and the nanoseconds until their first byte.
+    /// Lookups that the cache answered, and the nanoseconds until their first byte.
     answered: f64,
     answered_nanos: f64,
-    /// The mean weight of the sampled keys at the end.
-    mean_weight: f64,
+    /// All that it did not answer.
+    missed: Missed,
+    /// Those of them that found an entry which was no longer valid, where requests tell. They miss at every size.
+    stale: Missed,
 }
 
+/// Lookups that a size answers and the next smaller one does not.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Bucket {
+    /// The smaller size.
+    low: u64,
+    /// The size.
+    high: u64,
+    /// May be below 0: a larger cache may have evicted what a smaller one has.
     lookups: f64,
     missed: Missed,
 }
@@ -41,73 +47,114 @@ pub(crate) struct Missed {
 }
 
 impl Missed {
-    fn add(&mut self, other: &Self) {
+    fn see(&mut self, lookups: f64, nanos: u64) {
+        self.lookups += lookups;
+        self.nanos += lookups * nanos as f64;
+    }
+
+    /// Adds others.
+    pub(crate) fn add(&mut self, other: &Self) {
         self.lookups += other.lookups;
         self.nanos += other.nanos;
         self.worst.add(&other.worst);
     }
+
+    /// The nanoseconds until the first byte, on average; 0: there is none.
+    pub(crate) fn mean(&self) -> f64 {
+        if self.lookups > 0.0 { self.nanos / self.lookups } else { 0.0 }
+    }
 }
 
-/// Four buckets for each power of two.
-fn place(distance: u64) -> u8 {
+/// The smallest size that has all distances near this one, and the largest that has none of them: four for each power of two.
+fn limits(distance: u64) -> (u64, u64) {
     let power = distance.max(1).ilog2();
     let quarter = (u128::from(distance.max(1)) << 2 >> power) & 3;
-    (power * 4 + quarter as u32) as u8
-}
-
-/// The smallest size that has all distances of a bucket.
-fn upper(place: u8) -> u64 {
-    let (power, quarter) = (u32::from(place / 4), u128::from(place % 4));
-    u64::try_from(((5 + quarter) << power).div_ceil(4) - 1).unwrap_or(u64::MAX)
+    let upper = |power: u32, quarter: u128| u64::try_from(((5 + quarter) << power).div_ceil(4) - 1).unwrap_or(u64::MAX);
+    let low = match (power, quarter) {
+        (0, 0) => 0,
+        (_, 0) => upper(power - 1, 3),
+        (_, quarter) => upper(power, quarter - 1),
+    };
+    (low, upper(power, quarter))
 }
 
 impl Curve {
-    /// Counts a lookup, whether its key is sampled or not.
-    pub(crate) fn look(&mut self) {
-        self.lookups += 1.0;
-    }
-
-    /// Counts a lookup of a sampled key. `nanos`: until the first byte. Returns whether the event is worth storing.
-    pub(crate) fn see(&mut self, reuse: Reuse, missed: bool, nanos: u64, event: EventId) -> bool {
+    /// Counts a lookup by its distance, whether its key is sampled or not. `nanos`: until the first byte. Returns whether the event is worth
+    /// storing.
+    pub(crate) fn see(&mut self, reuse: Option<Reuse>, missed: bool, nanos: u64, event: EventId) -> bool {
+        self.look(missed, nanos);
+        let Some(reuse) = reuse else { return false };
         self.sampled += reuse.uses;
-        if !missed {
-            self.answered += reuse.uses;
-            self.answered_nanos += reuse.uses * nanos as f64;
-        }
-        let Some(distance) = reuse.distance else {
-            self.first += reuse.uses;
-            return false;
-        };
-        let bucket = self.buckets.entry(place(distance)).or_default();
+        let Some(distance) = reuse.distance else { return false };
+        let (low, high) = limits(distance);
+        let at = self.place(low, high);
+        let bucket = &mut self.buckets[at];
         bucket.lookups += reuse.uses;
         if !missed {
             return false;
         }
-        bucket.missed.lookups += reuse.uses;
-        bucket.missed.nanos += reuse.uses * nanos as f64;
+        bucket.missed.see(reuse.uses, nanos);
         bucket.missed.worst.see(nanos, event)
     }
 
-    /// Sets the mean weight of the sampled keys.
-    pub(crate) fn weigh(&mut self, mean_weight: f64) {
-        self.mean_weight = mean_weight;
+    /// Counts a lookup by caches of several sizes, in ascending order: for each its size, and for how many misses this one stands.
+    pub(crate) fn simulated(&mut self, sizes: &[(u64, f64)], one: &Use, nanos: u64, event: EventId) -> bool {
+        self.look(one.missed, nanos);
+        if one.stale {
+            self.stale.see(1.0, nanos);
+            self.stale.worst.see(nanos, event);
+        }
+        self.sampled += 1.0;
+        let (mut before, mut low, mut shows) = (1.0, 0, false);
+        for (number, (size, misses)) in sizes.iter().enumerate() {
+            let at = match self.buckets.get(number) {
+                Some(bucket) if bucket.high == *size => number,
+                _ => self.place(low, *size),
+            };
+            let bucket = &mut self.buckets[at];
+            let answers = before - misses;
+            bucket.lookups += answers;
+            if one.missed && !one.soon && answers != 0.0 {
+                bucket.missed.see(answers, nanos);
+                shows |=
+                    answers > 0.0 && before > 1.0 - 1e-9 && *misses == 0.0 && bucket.missed.worst.see(nanos, event);
+            }
+            (before, low) = (*misses, *size);
+        }
+        shows
+    }
+
+    fn look(&mut self, missed: bool, nanos: u64) {
+        self.lookups += 1.0;
+        if missed {
+            self.missed.see(1.0, nanos);
+        } else {
+            self.answered += 1.0;
+            self.answered_nanos += nanos as f64;
+        }
+    }
+
+    /// The place of the bucket of these sizes.
+    fn place(&mut self, low: u64, high: u64) -> usize {
+        self.buckets.binary_search_by_key(&high, |bucket| bucket.high).unwrap_or_else(|at| {
+            self.buckets.insert(at, Bucket { low, high, ..Bucket::default() });
+            at
+        })
     }
 
     /// Adds the lookups of a later stretch.
     pub(crate) fn add(&mut self, other: &Self) {
-        for (place, theirs) in &other.buckets {
-            let mine = self.buckets.entry(*place).or_default();
-            mine.lookups += theirs.lookups;
-            mine.missed.add(&theirs.missed);
+        for theirs in &other.buckets {
+            let at = self.place(theirs.low, theirs.high);
+            self.buckets[at].lookups += theirs.lookups;
+            self.buckets[at].missed.add(&theirs.missed);
         }
         self.lookups += other.lookups;
         self.sampled += other.sampled;
-        self.first += other.first;
         self.answered += other.answered;
         self.answered_nanos += other.answered_nanos;
-        if other.mean_weight > 0.0 {
-            self.mean_weight = other.mean_weight;
-        }
+        self.missed.add(&other.missed);
+        self.stale.add(&other.stale);
     }
 
     /// All lookups.
@@ -120,17 +167,17 @@ impl Curve {
         self.answered
     }
 
-    /// The mean weight of the sampled keys; 0: there are none.
-    pub(crate) fn mean_weight(&self) -> f64 {
-        self.mean_weight
+    /// Lookups of what was looked up before.
+    pub(crate) fn again(&self) -> f64 {
+        self.buckets.iter().map(|bucket| bucket.lookups).sum()
     }
 
     /// The share of lookups that a cache of this size would answer, 0 to 1.
     pub(crate) fn share(&self, size: u64) -> f64 {
-        if self.lookups == 0.0 {
+        if self.lookups == 0.0 || self.buckets.is_empty() {
             return 0.0;
         }
-        let found: f64 = self.buckets.iter().map(|(place, bucket)| bucket.lookups * part(*place, size)).sum();
+        let found: f64 = self.buckets.iter().map(|bucket| bucket.lookups * bucket.part(size)).sum();
         // Popular keys are sampled or not. What the sample has too few or too many of are lookups of these, at short distances.
         ((found + self.lookups - self.sampled) / self.lookups).clamp(0.0, 1.0)
     }
@@ -138,8 +185,8 @@ impl Curve {
     /// The missed lookups that a cache of size `to` would have answered, and one of size `from` would not.
     pub(crate) fn missed(&self, from: u64, to: u64) -> Missed {
         let mut missed = Missed::default();
-        for (place, bucket) in &self.buckets {
-            let part = part(*place, to) - part(*place, from);
+        for bucket in &self.buckets {
+            let part = bucket.part(to) - bucket.part(from);
             if part > 0.0 {
                 let Missed { lookups, nanos, worst } = bucket.missed;
                 missed.add(&Missed { lookups: part * lookups, nanos: part * nanos, worst });
@@ -148,25 +195,57 @@ impl Curve {
         missed
     }
 
+    /// All lookups that the cache did not answer.
+    pub(crate) fn all_missed(&self) -> &Missed {
+        &self.missed
+    }
+
+    /// The lookups that found an entry which was no longer valid, where requests tell.
+    pub(crate) fn stale(&self) -> &Missed {
+        &self.stale
+    }
+
     /// The nanoseconds until the first byte of a lookup that the cache answers, on average; 0: there is none.
     pub(crate) fn answer_nanos(&self) -> f64 {
         if self.answered == 0.0 { 0.0 } else { self.answered_nanos / self.answered }
     }
 
-    /// The sizes at which the curve rises, in ascending order.
+    /// Sizes at which the curve may rise, in ascending order: at most a quarter of a power of two apart, above the smallest.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> + '_ {
-        self.buckets.keys().map(|place| upper(*place))
+        self.buckets.iter().flat_map(Bucket::steps)
+    }
+
+    /// The sizes that were simulated, in ascending order.
+    pub(crate) fn simulated_sizes(&self) -> impl Iterator<Item = u64> + '_ {
+        self.buckets.iter().map(|bucket| bucket.high)
     }
 }
 
-/// The part of a bucket's distances that a size has, as if they were spread evenly, 0 to 1.
-fn part(place: u8, size: u64) -> f64 {
-    let high = upper(place);
-    if size >= high {
-        return 1.0;
+impl Bucket {
+    /// The part of its lookups that a size has, 0 to 1, as if they were spread evenly over powers of two.
+    fn part(&self, size: u64) -> f64 {
+        if size >= self.high {
+            return 1.0;
+        }
+        if size <= self.low {
+            return 0.0;
+        }
+        if self.low == 0 {
+            return size as f64 / self.high as f64;
+        }
+        let ratio = |one: u64, other: u64| (one as f64 / other as f64).ln();
+        ratio(size, self.low) / ratio(self.high, self.low)
     }
-    let low = if place == 0 { 0 } else { upper(place - 1) };
-    size.saturating_sub(low) as f64 / (high - low).max(1) as f64
+
+    fn steps(&self) -> impl Iterator<Item = u64> + use<> {
+        let (low, high) = (self.low as f64, self.high as f64);
+        let count = if self.low == 0 { 1 } else { (4.0 * (high / low).log2()).round().max(1.0) as i32 };
+        let (last, high_size) = (count, self.high);
+        (1..=count).map(move |step| match step {
+            step if step == last => high_size,
+            step => (low * (high / low).powf(f64::from(step) / f64::from(count))) as u64,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -176,9 +255,9 @@ mod tests {
     #[test]
     fn every_distance_is_in_a_bucket_whose_limits_hold_it() {
         for distance in (1..5000).chain([1 << 40, (1 << 40) + 7, u64::MAX / 2]) {
-            let at = place(distance);
-            assert!(upper(at) >= distance, "{distance}");
-            assert!(at == 0 || upper(at - 1) < distance || upper(at - 1) == upper(at), "{distance}");
+            let (low, high) = limits(distance);
+            assert!(low < distance && distance <= high, "{low} {distance} {high}");
+            assert_eq!(limits(high), (low, high), "{distance}");
         }
     }
 
@@ -186,8 +265,7 @@ mod tests {
     fn a_size_answers_what_is_near_enough_and_misses_between_two_sizes_are_what_the_larger_one_would_answer() {
         let mut curve = Curve::default();
         let mut see = |distance, missed, nanos| {
-            curve.look();
-            curve.see(Reuse { distance, uses: 1.0 }, missed, nanos, EventId(nanos));
+            curve.see(Some(Reuse { distance, uses: 1.0 }), missed, nanos, EventId(nanos));
         };
         see(None, true, 900);
         see(Some(1000), false, 100);
@@ -196,9 +274,30 @@ mod tests {
         assert_eq!([500, 2000, 1 << 20].map(|size| curve.share(size)), [0.0, 0.25, 0.75]);
         let missed = curve.missed(2000, 1 << 20);
         assert_eq!((missed.lookups, missed.nanos, missed.worst.nanos), (2.0, 5_000_000.0, 3_000_000));
+        assert_eq!((curve.all_missed().lookups, curve.all_missed().nanos), (3.0, 5_000_900.0));
         assert_eq!(
             (curve.missed(1 << 20, 1 << 30).lookups, curve.answer_nanos(), curve.share(u64::MAX)),
             (0.0, 100.0, 0.75)
         );
+    }
+
+    #[test]
+    fn sizes_that_were_simulated_have_what_they_answered_and_sizes_between_them_a_part_of_it() {
+        let mut curve = Curve::default();
+        let see = |curve: &mut Curve, misses: [f64; 3], missed, stale, nanos| {
+            let one = Use { key: 1, weight: None, missed, stale, soon: false };
+            curve.simulated(&[(100, misses[0]), (200, misses[1]), (400, misses[2])], &one, nanos, EventId(nanos));
+        };
+        see(&mut curve, [1.0, 1.0, 1.0], true, false, 1_000);
+        see(&mut curve, [1.0, 1.0, 0.0], true, false, 5_000_000);
+        see(&mut curve, [1.0, 0.0, 0.0], false, false, 10);
+        // The largest evicted what a smaller one has; the smallest does not sample this key.
+        see(&mut curve, [0.0, 0.0, 2.0], false, false, 10);
+        assert_eq!([100, 200, 400, 1000].map(|size| curve.share(size)), [0.25, 0.5, 0.25, 0.25]);
+        assert_eq!((curve.missed(200, 400).lookups, curve.missed(200, 400).worst.nanos), (1.0, 5_000_000));
+        assert!((curve.share(141) - 0.375).abs() < 0.002, "{}", curve.share(141));
+        see(&mut curve, [1.0, 1.0, 1.0], true, true, 700);
+        assert_eq!((curve.stale().lookups, curve.stale().nanos, curve.lookups()), (1.0, 700.0, 5.0));
+        assert_eq!(curve.sizes().collect::<Vec<_>>(), [100, 118, 141, 168, 200, 237, 282, 336, 400]);
     }
 }

@@ -43,9 +43,10 @@ impl Recency {
         self.total - before
     }
 
-    /// The sum of all weights.
-    pub(super) fn total(&self) -> u64 {
-        self.total
+    /// Bytes of memory.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.sums.len() * size_of::<u64>()
     }
 
     fn change(&mut self, position: u32, by: impl Fn(&mut u64)) {
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|place| recency.after(places[place])), [18, 11, 0]);
         recency.remove(places[1], 7);
         let again = recency.push(7).unwrap();
-        assert_eq!((recency.after(places[0]), recency.after(again), recency.total()), (18, 0, 23));
+        assert_eq!((recency.after(places[0]), recency.after(again), recency.total), (18, 0, 23));
         assert_eq!(recency.push(1), None);
     }
 }

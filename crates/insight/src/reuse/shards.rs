@@ -94,9 +94,11 @@ impl Shards {
         now.since(std::mem::replace(&mut self.since, now)) < 1_000_000_000
     }
 
-    /// The mean weight of the sampled keys; 0: there are none.
-    pub(crate) fn mean_weight(&self) -> f64 {
-        self.order.total() as f64 / self.keys.len().max(1) as f64
+    /// Bytes of memory.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        // A table has an eighth to a half of its places free.
+        self.keys.capacity() * 8 / 7 * (size_of::<u64>() + size_of::<Key>() + 1) + self.order.bytes()
     }
 
     /// Gives all keys the lowest positions, in the same order.

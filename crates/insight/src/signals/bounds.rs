@@ -152,7 +152,7 @@ impl BoundsBefore {
 }
 
 /// The values that `now` has and `before` had not.
-fn difference(now: &Histogram, before: &Histogram) -> Histogram {
+pub(crate) fn difference(now: &Histogram, before: &Histogram) -> Histogram {
     let mut difference = Histogram::default();
     if now.count() == before.count() {
         return difference;

@@ -1,7 +1,7 @@
 //! Figures of caches: their lookups as differences between samples, and their reuse curves.
 
 use crate::reuse::curve::Curve;
-use crate::reuse::streams::{CURVES, place};
+use crate::reuse::streams::{COUNT, place};
 use std::collections::HashMap;
 use std::sync::Arc;
 use telemetry::{Bound, CacheName, Miss};
@@ -30,11 +30,6 @@ pub(crate) struct CacheSeen {
 }
 
 impl CacheSeen {
-    /// What an entry takes, on average; 0: there is none.
-    pub(crate) fn entry(&self) -> f64 {
-        if self.entries == 0 { 0.0 } else { self.used as f64 / self.entries as f64 }
-    }
-
     /// Adds the counts of a later stretch, and takes its state.
     fn add(&mut self, later: &Self) {
         let sums = *self;
@@ -57,8 +52,8 @@ impl CacheSeen {
 pub(crate) struct CachesSeen {
     /// By name and what distinguishes tables of that name.
     pub(crate) tables: HashMap<(CacheName, Box<str>), CacheSeen>,
-    /// The reuse curves, in the order of [`CURVES`].
-    pub(crate) curves: [Curve; CURVES.len()],
+    /// The reuse curves, by place.
+    pub(crate) curves: [Curve; COUNT],
 }
 
 impl CachesSeen {
@@ -151,7 +146,7 @@ mod tests {
         }
         let pages = seen.of(CacheName::Pages);
         assert_eq!((pages.absent, pages.stale, pages.inserts), (1, 2, 2));
-        assert_eq!((pages.used, pages.capacity, pages.entry()), (40, 100, 10.0));
+        assert_eq!((pages.used, pages.capacity, pages.entries), (40, 100, 4));
         assert_eq!(pages, seen.table(CacheName::Pages, "found"));
     }
 }

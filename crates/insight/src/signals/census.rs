@@ -2,7 +2,7 @@
 
 use super::window::Window;
 use crate::hash::hash_of;
-use crate::reuse::streams::Streams;
+use crate::reuse::streams::{Reals, Streams};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::{Because, Census, Glance, Kind, SamplingDecision, lock};
@@ -19,9 +19,16 @@ struct State {
     window: Option<Box<Window>>,
     /// The collector counts a batch in it.
     lent: bool,
+    /// The states of the caches that have miniatures.
+    reals: Reals,
 }
 
 impl Handover {
+    /// Tells the census the sizes of the caches.
+    pub(crate) fn tell(&self, reals: Reals) {
+        lock(&self.state).reals = reals;
+    }
+
     /// The figures since the last call. Waits for the batch under way, at most a second.
     pub(crate) fn take(&self) -> Box<Window> {
         let state = self.given.wait_timeout_while(lock(&self.state), Duration::from_secs(1), |state| state.lent);
@@ -42,10 +49,10 @@ impl FindingsCensus {
         Self { handover, window: None, streams: Streams::default() }
     }
 
-    fn borrow(handover: &Handover) -> Box<Window> {
+    fn borrow(handover: &Handover) -> (Box<Window>, Reals) {
         let mut state = lock(&handover.state);
         state.lent = true;
-        state.window.take().unwrap_or_default()
+        (state.window.take().unwrap_or_default(), state.reals)
     }
 }
 
@@ -55,7 +62,14 @@ impl Census for FindingsCensus {
     }
 
     fn see(&mut self, event: &Glance<'_>) -> SamplingDecision {
-        let window = self.window.get_or_insert_with(|| Self::borrow(&self.handover));
+        let window = match &mut self.window {
+            Some(window) => window,
+            none => {
+                let (window, reals) = Self::borrow(&self.handover);
+                self.streams.set(&reals);
+                none.insert(window)
+            }
+        };
         let path = if event.figures.kind == Kind::Request { hash_of(&[event.path]) } else { 0 };
         let decision = window.see(event, path);
         match self.streams.see(event, path, &mut window.caches.curves) {
@@ -65,8 +79,7 @@ impl Census for FindingsCensus {
     }
 
     fn pause(&mut self) {
-        if let Some(mut window) = self.window.take() {
-            self.streams.weigh(&mut window.caches.curves);
+        if let Some(window) = self.window.take() {
             let mut state = lock(&self.handover.state);
             (state.window, state.lent) = (Some(window), false);
             self.handover.given.notify_all();

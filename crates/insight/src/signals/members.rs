@@ -1,7 +1,8 @@
 //! Figures of groups and of their members: how often each was asked, its answers, and how long requests waited for it.
 
 use super::prefixes::{PrefixesSeen, prefix};
-use super::waits::{WaitedFor, Waits, answered, has};
+use super::request_kinds::{Kinds, Waited};
+use super::waits::{WaitedFor, Waits, answered, called, has};
 use super::worst::Worst;
 use std::collections::HashMap;
 use telemetry::{Glance, Kind, Layer, MemberSaid, Op};
@@ -43,6 +44,10 @@ pub(crate) struct MemberSeen {
     pub(crate) document_nanos: u64,
     /// The time that requests waited for it until it failed, in nanoseconds.
     pub(crate) failed_nanos: u64,
+    /// How much shorter these would have been if it alone had not been asked, in nanoseconds: files that a later member had, and all that waited
+    /// in vain.
+    pub(crate) order_spared: u64,
+    pub(crate) vain_spared: u64,
     /// The request that waited longest because of the order.
     pub(crate) worst_order: Worst,
     /// The request that waited longest in vain, for any reason.
@@ -63,7 +68,7 @@ impl MemberSeen {
     fn see(&mut self, event: &Glance<'_>, waits: &Waits, at: usize, space: &mut usize) -> bool {
         let Some(record) = event.members.get(at) else { return false };
         let (id, part) = (event.figures.id, waits.part(at, record));
-        let called = record.flight.is_some() || record.upstream.as_ref().is_some_and(|used| used.calls > 0);
+        let called = called(record);
         self.asked += 1;
         self.called += u64::from(called);
         if matches!(record.said, MemberSaid::Failed | MemberSaid::Timeout) {
@@ -94,6 +99,8 @@ impl MemberSeen {
                     prefix.missing_nanos += part;
                     prefix.missing_folders.add(folder);
                     prefix.missing_paths.add(event.path);
+                    let above = folder.rsplit_once('/').map_or("", |(above, _)| above);
+                    prefix.missing_groups.add(event.package.split_once(':').map_or(above, |(group, _)| group));
                 }
                 WaitedFor::Document => {}
             }
@@ -102,10 +109,12 @@ impl MemberSeen {
             return false;
         }
         let mut shows = self.worst.see(part, id);
+        self.vain_spared += waits.spared(at);
         match waits.what {
             WaitedFor::Order => {
                 self.held_up += 1;
                 self.order_nanos += part;
+                self.order_spared += waits.spared(at);
                 shows |= self.worst_order.see(part, id);
             }
             WaitedFor::Nobody => self.nobody_nanos += part,
@@ -126,6 +135,8 @@ impl MemberSeen {
         self.nobody_nanos += other.nobody_nanos;
         self.document_nanos += other.document_nanos;
         self.failed_nanos += other.failed_nanos;
+        self.order_spared += other.order_spared;
+        self.vain_spared += other.vain_spared;
         self.worst_order.add(&other.worst_order);
         self.worst.add(&other.worst);
         self.worst_failed.add(&other.worst_failed);
@@ -147,11 +158,24 @@ pub(crate) struct GroupSeen {
     pub(crate) serial_nanos: u64,
     /// The request that lost most so.
     pub(crate) worst_serial: Worst,
+    /// Requests by what they waited for, and by whether an upstream was called.
+    kinds: Kinds,
     /// Its members, by name.
     pub(crate) members: Vec<(Box<str>, MemberSeen)>,
 }
 
 impl GroupSeen {
+    /// Requests that found something, by kind, and what they waited for members that had nothing. Those for what nobody has are of the kind
+    /// `missing`, and their number is 0: the repository counts them.
+    pub(crate) fn in_vain(&self) -> impl Iterator<Item = (&'static str, Waited)> {
+        self.kinds.in_vain()
+    }
+
+    /// Requests that asked three members or more, by whether an upstream was called, and how long they asked.
+    pub(crate) fn wide_by_call(&self) -> impl Iterator<Item = (&'static str, Waited)> {
+        self.kinds.wide()
+    }
+
     /// The figures of a member.
     pub(crate) fn member(&self, name: &str) -> Option<&MemberSeen> {
         self.members.iter().find(|(known, _)| **known == *name).map(|(_, seen)| seen)
@@ -179,10 +203,12 @@ impl GroupSeen {
             shows |= self.members[place].1.see(event, &waits, at, &mut space.prefixes);
         }
         self.requests += u64::from(asked > 0);
+        self.kinds.see(event.members, &waits);
         self.asked_most = self.asked_most.max(asked);
         if asked >= 3 {
             let asking = event.ops.iter().find(|(op, _)| *op == Op::MembersAsk).map_or(0, |(_, tally)| tally.nanos);
             let serial = asking.saturating_sub(slowest);
+            self.kinds.asked_many(event.members, asking);
             self.wide += 1;
             self.wide_asked += asked;
             self.serial_nanos += serial;
@@ -198,6 +224,7 @@ impl GroupSeen {
         self.wide_asked += other.wide_asked;
         self.serial_nanos += other.serial_nanos;
         self.worst_serial.add(&other.worst_serial);
+        self.kinds.add(&other.kinds);
         for (at, (name, theirs)) in other.members.iter().enumerate() {
             let expected = self.members.get(at).is_some_and(|(known, _)| known == name).then_some(at);
             let find = || self.members.iter().position(|(known, _)| known == name);

@@ -26,6 +26,7 @@ pub(crate) mod prefixes;
 pub(crate) mod program;
 pub(crate) mod reasons;
 pub(crate) mod repositories;
+mod request_kinds;
 pub(crate) mod requests;
 pub(crate) mod ring;
 pub(crate) mod sampler;

@@ -20,6 +20,8 @@ pub(crate) struct PrefixSeen {
     pub(crate) missing_folders: Sketch,
     /// The paths of those files.
     pub(crate) missing_paths: Sketch,
+    /// The groups of their packages, or the folders above theirs.
+    pub(crate) missing_groups: Sketch,
     /// The time that requests for those files waited for it, in nanoseconds.
     pub(crate) missing_nanos: u64,
 }
@@ -36,6 +38,7 @@ impl PrefixSeen {
         self.missing += other.missing;
         self.missing_folders.merge(&other.missing_folders);
         self.missing_paths.merge(&other.missing_paths);
+        self.missing_groups.merge(&other.missing_groups);
         self.missing_nanos += other.missing_nanos;
     }
 }

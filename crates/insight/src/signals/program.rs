@@ -1,4 +1,4 @@
-//! What the program tells about itself: certificates, the disk, names, indexes, hooks, settings.
+//! What the program tells about itself: certificates, the disk, names, indexes, hooks, settings, receivers of alerts.
 
 use std::time::Duration;
 use telemetry::Millis;
@@ -20,6 +20,23 @@ pub struct ProgramFacts {
     pub hooks: Vec<HooksFact>,
     /// Warnings about settings that do not fit together, as the start gives them.
     pub contradictions: Vec<String>,
+    /// The receivers of alerts that take none.
+    pub receivers: Vec<ReceiverFact>,
+}
+
+/// A receiver of alerts that takes none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReceiverFact {
+    /// Its name.
+    pub name: String,
+    /// Since when each attempt failed.
+    pub since: Millis,
+    /// Why the last one failed, for people.
+    pub why: String,
+    /// Attempts since then.
+    pub attempts: u64,
+    /// Alerts that it does not know.
+    pub waiting: u64,
 }
 
 /// A certificate in use.

@@ -17,6 +17,8 @@ pub(crate) struct RequestCounts {
     pub(crate) first_shed: Option<EventId>,
     /// The ones that were answered from memory.
     pub(crate) hits: u64,
+    /// The ones that were answered with 403, 404 or 410.
+    pub(crate) missing: u64,
 }
 
 impl RequestCounts {
@@ -27,6 +29,7 @@ impl RequestCounts {
         self.failed += u64::from(event.figures.outcome == Some(Outcome::Failed));
         self.shed += u64::from(event.figures.outcome == Some(Outcome::Shed));
         self.hits += u64::from(event.is_hit());
+        self.missing += u64::from(matches!(event.figures.status, 403 | 404 | 410));
         let first = event.figures.outcome == Some(Outcome::Shed) && self.first_shed.is_none();
         if first {
             self.first_shed = Some(event.figures.id);
@@ -40,6 +43,7 @@ impl RequestCounts {
         self.failed += other.failed;
         self.shed += other.shed;
         self.hits += other.hits;
+        self.missing += other.missing;
         self.first_shed = self.first_shed.or(other.first_shed);
     }
 }

@@ -24,6 +24,9 @@ pub(super) struct Waits {
     /// The longest answer beyond that one, and the sum of all that are beyond it.
     longest: u64,
     sum: u64,
+    /// The place of the longest one, and the next longest.
+    longest_at: usize,
+    second: u64,
 }
 
 impl Waits {
@@ -38,13 +41,27 @@ impl Waits {
             }
             None => (WaitedFor::Nobody, members.len(), 0),
         };
-        let mut waits = Self { what, counts, base, longest: 0, sum: 0 };
+        let mut waits = Self { what, counts, base, longest: 0, sum: 0, longest_at: 0, second: 0 };
         for (at, member) in members.iter().enumerate() {
             let beyond = waits.beyond(at, member);
-            waits.longest = waits.longest.max(beyond);
+            if beyond > waits.longest {
+                (waits.second, waits.longest, waits.longest_at) = (waits.longest, beyond, at);
+            } else {
+                waits.second = waits.second.max(beyond);
+            }
             waits.sum += beyond;
         }
         waits
+    }
+
+    /// How long the request waited for members that had nothing, in nanoseconds.
+    pub(super) fn in_vain(&self) -> u64 {
+        self.longest
+    }
+
+    /// How much shorter the request would have been if this member alone had not been waited for, in nanoseconds: the others answered meanwhile.
+    pub(super) fn spared(&self, at: usize) -> u64 {
+        if at == self.longest_at { self.longest - self.second } else { 0 }
     }
 
     fn beyond(&self, at: usize, member: &MemberRecord) -> u64 {
@@ -62,6 +79,11 @@ impl Waits {
 /// Whether it was asked, and the request waited for its answer.
 pub(super) fn answered(member: &MemberRecord) -> bool {
     !matches!(member.said, MemberSaid::NotAsked | MemberSaid::Unknown | MemberSaid::Cancelled)
+}
+
+/// Whether its upstream was called.
+pub(super) fn called(member: &MemberRecord) -> bool {
+    member.flight.is_some() || member.upstream.as_ref().is_some_and(|used| used.calls > 0)
 }
 
 /// Whether it had what was asked for.

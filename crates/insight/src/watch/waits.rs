@@ -45,6 +45,7 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         Op::EventsRead | Op::EventsWait | Op::AskWait | Op::MetricsWrite | Op::ProfileWait => false,
         // Work of jobs.
         Op::PageCompress
+        | Op::AlertSend
         | Op::BlobCollect
         | Op::IndexKeep
         | Op::SegmentShip
@@ -52,7 +53,8 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::Rebuild
         | Op::Backup
         | Op::Restore
-        | Op::Rehearse => false,
+        | Op::Rehearse
+        | Op::OtlpSend => false,
         Op::PageLookup
         | Op::PageKeep
         | Op::Route

@@ -52,8 +52,10 @@ macro_rules! bounds {
 // - `snapshots.prune`: the hourly job does what was rejected.
 // - `flights.abandoned`: a rejected download is cancelled, and the next request for the file starts it again.
 // - `rollups.keys`: events beyond it are counted in sum.
+// - `alerts.waiting`: there are at most 500 findings, and what a receiver knows is compared with them again after each look.
 // - `profiles`: two profiles at once would only measure each other.
 // - `tail.queue` holds what a listener reads within a moment. A slower one is told what it lost.
+// - `otlp.events` holds what a receiver takes within seconds. One that is away for longer loses events, which is counted.
 // - `app.connections`: each backend has at most as many as the application has slots, and idle ones are closed after seconds.
 // - `app.streams`: each of them is a connection of a client, which `server.max_connections` limits.
 // - `last_uses`, `requests.paths` and `log.lines` are summaries and queues whose loss is counted and costs no request anything.
@@ -112,6 +114,7 @@ bounds! {
     UpstreamKept "upstream.kept" Connections ["upstream.max_calls"] "Idle connections to an upstream host, kept for the next call";
     EventBuffers "events.buffered" Events ["telemetry.events_buffered"] "Events that are not yet passed to the sinks";
     EventSink "events.sink" Events ["telemetry.events_buffered"] "Events in the queue of a sink";
+    OtlpEvents "otlp.events" Events [] "Stored events that wait for the OpenTelemetry receiver";
     RecentEvents "events.recent" Bytes ["telemetry.events_recent_bytes"] "Events in memory that can be found by their id; failed and slow ones are kept longer";
     OpenEvents "events.open" Bytes ["telemetry.keep_memory_bytes"] "Kept events in memory, until they are in a segment; rejected are events that did not fit and were not on disk";
     EventIndexes "events.indexes" Bytes ["telemetry.keep_memory_bytes"] "Indexes of files of kept events in memory; the least recently used are read again when they are needed";
@@ -127,6 +130,7 @@ bounds! {
     LogLines "log.lines" Lines [] "Log lines in the queue of the log's thread";
     Asks "asks" Questions ["server.max_asks"] "Questions about events that are being answered, or whose partial answers are kept for their callers";
     AskMemory "asks.memory" Bytes ["telemetry.ask_memory_bytes"] "Tables of questions about events, and the columns of the file that is being read; each rejection dropped the smallest groups of a question";
+    AlertsWaiting "alerts.waiting" Alerts [] "Findings that opened or closed and that a receiver of alerts does not know yet; with a rejection it is told later";
     Disk "disk.free" Bytes ["store.free_space_floor_bytes"] "Bytes used on the data folder's file system; the capacity is the amount above which writing stops";
 }
 
@@ -228,6 +232,11 @@ impl Bound {
     /// The wait times of callers, in nanoseconds.
     pub fn waits(&self) -> Histogram {
         lock(&self.waits).clone()
+    }
+
+    /// How many callers waited. It copies no histogram.
+    pub fn wait_count(&self) -> u64 {
+        lock(&self.waits).count()
     }
 
     /// Takes one unit, or counts a rejection.

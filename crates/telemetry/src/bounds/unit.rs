@@ -16,6 +16,7 @@ macro_rules! units {
 }
 
 units! {
+    Alerts "alerts";
     Buffers "buffers";
     Bytes "bytes";
     Calls "calls";

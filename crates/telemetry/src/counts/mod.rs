@@ -1,6 +1,7 @@
 //! Exact counts of events, by outcome, reason, layer, status class and op.
 
 pub(crate) mod apps;
+pub(crate) mod class_counts;
 pub(crate) mod repository_counts;
 pub(crate) mod repository_times;
 pub(crate) mod request_counts;
@@ -8,6 +9,7 @@ pub(crate) mod upstream_calls;
 mod upstream_waits;
 
 use crate::counts::apps::Apps;
+use crate::counts::class_counts::Classes;
 use crate::counts::repository_counts::{FormatOf, Repositories, RepositoryIndex};
 use crate::counts::repository_times::RepositoryTimes;
 use crate::counts::request_counts::{RequestKind, Requests, Route};
@@ -63,6 +65,7 @@ pub(crate) struct Counts {
     pub(crate) repository_times: RepositoryTimes,
     pub(crate) upstream_waits: UpstreamWaits,
     pub(crate) apps: Apps,
+    pub(crate) classes: Classes,
     pub(crate) ops: Vec<Durations>,
     /// The runs of each op that changed nothing.
     pub(crate) vain: Vec<u64>,
@@ -83,6 +86,7 @@ impl Default for Counts {
             repository_times: RepositoryTimes::default(),
             upstream_waits: UpstreamWaits::default(),
             apps: Apps::default(),
+            classes: Classes::default(),
             ops: vec![Durations::default(); Op::COUNT],
             vain: vec![0; Op::COUNT],
             durations: vec![Durations::default(); Layer::COUNT],
@@ -165,6 +169,10 @@ impl Counts {
         self.sent_bytes[layer] += figures.bytes_out;
         let limit = self.durations[layer].record(figures.duration);
         self.requests.add(kind, limit, figures.duration, figures.bytes_in, figures.bytes_out);
+        if let Some(class) = figures.class {
+            let outcome = figures.outcome.unwrap_or(Outcome::Failed);
+            self.classes.add(class, outcome, figures.duration, limit);
+        }
         self.upstream_waits.add(event);
         if for_app && !event.repository.is_empty() {
             self.apps.add(event);
@@ -199,6 +207,7 @@ impl Counts {
         self.repository_times.merge(&other.repository_times, &mut self.repositories);
         self.upstream_waits.merge(&other.upstream_waits);
         self.apps.merge(&other.apps);
+        self.classes.merge(&other.classes);
         merge_each(&mut self.ops, &other.ops);
         add_each(&mut self.vain, &other.vain);
         merge_each(&mut self.durations, &other.durations);

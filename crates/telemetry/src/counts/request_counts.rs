@@ -1,7 +1,7 @@
 //! Requests by the properties that metrics show, with how long they took and how large their bodies were.
 
 use crate::histogram::durations::RoundDurations;
-use crate::{Class, Layer};
+use crate::{Class, Event, Figures, Glance, Layer};
 use std::collections::HashMap;
 
 /// The most kinds of requests that are counted one by one. Requests of other kinds count together.
@@ -65,6 +65,16 @@ impl Route {
             Route::Repository => "/repository/{name}/{path}",
             Route::App => "(application)",
         }
+    }
+}
+
+impl Event {
+    /// The route under which metrics count this request. `format`: the format of its repository, empty if there is no such repository.
+    pub fn route(&self, format: &str) -> &'static str {
+        let figures = Figures::of(self);
+        let for_app = Glance::of(self, &figures).is_for_app();
+        let route = if for_app { Route::of("", Some(Class::Apps)) } else { Route::of(format, self.class) };
+        route.as_str()
     }
 }
 

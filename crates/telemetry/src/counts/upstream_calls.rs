@@ -26,6 +26,8 @@ pub struct CallSums {
     pub calls: u64,
     /// The time from a connection to the heads of their responses, in nanoseconds.
     pub nanos: u64,
+    /// The sum of the squares of these times, in square microseconds; it wraps around.
+    pub squares: u64,
     /// Calls that were answered with 429: there were too many.
     pub limited: u64,
     /// The last pause that the host asked for, in milliseconds; 0: it asked for none.
@@ -70,6 +72,8 @@ pub(crate) struct CallCounts {
     pub(crate) errors: [u64; Reason::COUNT],
     /// From the wait for a connection to the head of the response.
     pub(crate) durations: Durations,
+    /// The sum of their squares, in square microseconds; it wraps around.
+    squares: u64,
     /// These durations by the status of the response; at 0, calls without a response.
     pub(crate) by_status: BTreeMap<u16, RoundDurations>,
 }
@@ -77,7 +81,7 @@ pub(crate) struct CallCounts {
 impl Default for CallCounts {
     fn default() -> Self {
         let durations = Durations::default();
-        Self { statuses: [0; 6], errors: [0; Reason::COUNT], durations, by_status: BTreeMap::new() }
+        Self { statuses: [0; 6], errors: [0; Reason::COUNT], durations, squares: 0, by_status: BTreeMap::new() }
     }
 }
 
@@ -89,6 +93,9 @@ impl CallCounts {
 
     fn record(&mut self, status: u16, nanos: u64) {
         let limit = self.durations.record(nanos);
+        // A call ends within hours, so its square fits.
+        let micros = (nanos / 1000).min(u64::from(u32::MAX));
+        self.squares = self.squares.wrapping_add(micros * micros);
         self.of_status(status).record(nanos, limit);
     }
 
@@ -101,6 +108,7 @@ impl CallCounts {
         self.statuses.iter_mut().zip(&other.statuses).for_each(|(mine, theirs)| *mine += theirs);
         self.errors.iter_mut().zip(&other.errors).for_each(|(mine, theirs)| *mine += theirs);
         self.durations.merge(&other.durations);
+        self.squares = self.squares.wrapping_add(other.squares);
         for (status, theirs) in &other.by_status {
             self.of_status(*status).merge(theirs);
         }
@@ -155,7 +163,8 @@ impl UpstreamCalls {
         let counts = lock(&self.counts);
         let limited = counts.by_status.get(&429).map_or(0, |of| of.count);
         let all = counts.durations.histogram();
-        CallSums { calls: all.count(), nanos: all.sum(), limited, pause_ms: self.pause_ms.load(Relaxed) }
+        let (calls, nanos, squares) = (all.count(), all.sum(), counts.squares);
+        CallSums { calls, nanos, squares, limited, pause_ms: self.pause_ms.load(Relaxed) }
     }
 
     /// The call that started at `began` got no response.

@@ -119,6 +119,12 @@ impl Histogram {
         }
     }
 
+    /// The counts by place ([`Histogram::place_of`]): zeros at place 0, then at place `p` the values above `2^((p-2)/16)` up to
+    /// `2^((p-1)/16)`. These are the buckets of an exponential histogram of OpenTelemetry with scale 4, from index -1 on.
+    pub fn places(&self) -> &[u64] {
+        &self.places
+    }
+
     /// The number of values.
     pub fn count(&self) -> u64 {
         self.count

@@ -40,7 +40,7 @@ macro_rules! ops {
 }
 
 ops! {
-    PageLookup Line "page.lookup" "Finding a complete response in memory and checking its stamp; after a hit this includes parsing the request head";
+    PageLookup Line "page.lookup" "Finding a complete response in memory and checking its stamp; after a hit this includes parsing the request head; in vain if the response had changed";
     PageKeep Line "page.keep" "Putting a complete response into memory; in vain if there is no room for one that is requested for the first time";
     PageCompress Inside "page.compress" "Compressing a cached response, on a thread that no client waits for";
     Route Line "route.read" "Parsing the URL";
@@ -106,7 +106,9 @@ ops! {
     AskWait Line "asks.wait" "Waiting for the answer to a question about events, which a thread of its own makes";
     ProfileWait Line "profile.wait" "Waiting for a profile of the server, which takes as long as its caller asks";
     MetricsWrite Line "metrics.write" "Waiting until `/metrics` is written, by a thread of its own";
+    OtlpSend Inside "otlp.send" "Requests to the OpenTelemetry receiver since the last job `otlp`, from the connection to the response; no request waits for them";
     TokenCheck Line "token.check" "Hashing a token and comparing it";
+    AlertSend Line "alert.send" "Sending alerts to a receiver, until it has taken them";
     Check Line "store.check" "Checking rows, blobs, journal and segments against each other";
     Rebuild Line "store.rebuild" "Replaying segments into a new truth database";
     Backup Line "store.backup" "Copying a data folder into a backup";

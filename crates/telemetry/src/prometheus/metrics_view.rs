@@ -16,6 +16,26 @@ pub struct MetricsView {
     pub hosts: BTreeMap<String, HostView>,
     /// Whether the reader may see the backends of applications by name.
     pub backends_named: bool,
+    /// Whether the readiness probe is answered with 200.
+    pub ready: bool,
+    /// The open findings, each with the subject that the reader may see.
+    pub findings: Vec<OpenFinding>,
+}
+
+/// An open finding in metrics.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenFinding {
+    /// The key of its check, such as `pool-too-narrow`.
+    pub finding: String,
+    /// What it is about; [`OpenFinding::OTHER`] if the reader may not see it.
+    pub subject: String,
+    /// What it costs in an hour, in client milliseconds.
+    pub lost_ms_per_hour: u64,
+}
+
+impl OpenFinding {
+    /// The subject of all findings whose subjects the reader may not see.
+    pub const OTHER: &str = OTHER;
 }
 
 /// A repository in metrics.

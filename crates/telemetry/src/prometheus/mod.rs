@@ -3,7 +3,9 @@
 mod apps;
 mod bounds;
 mod caches;
+mod classes;
 mod database;
+mod findings;
 pub(crate) mod gauge;
 pub(crate) mod gauge_reader;
 mod gauges;
@@ -24,8 +26,9 @@ mod requests;
 pub(crate) mod scrapes;
 mod threads;
 mod upstreams;
+pub(crate) mod values;
 
-use crate::{Full, Layer, MetricsView, Recorder, Tick};
+use crate::{Full, Layer, MetricFamily, MetricsView, Recorder, Tick};
 use page::Page;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,31 +42,43 @@ impl Recorder {
         self.scrapes().timed(|| render(self, view))
     }
 
-    /// Has the same text written by a thread of its own, which passes it to `gets`. Fails if too many callers wait.
+    /// The same figures as values, for other protocols. Gauges may take a second together, for which it blocks.
+    pub fn metric_families(&self, view: &MetricsView) -> Vec<MetricFamily> {
+        self.scrapes().timed(|| {
+            let mut page = write(Page::of_values(), self, view);
+            limit::cut(&mut page, limit::SERIES_MAX);
+            page.values()
+        })
+    }
+
+    /// Has the same text written by a thread of its own, which passes it to `gets`, as a gzip stream if `gzip`. Fails if too many callers
+    /// wait.
     pub fn scrape(
         self: &Arc<Self>,
         view: MetricsView,
+        gzip: bool,
         gets: impl FnOnce(Arc<[u8]>) + Send + 'static,
     ) -> Result<(), Full> {
         let recorder = Arc::downgrade(self);
         let write = move |view: &MetricsView| Some(recorder.upgrade()?.prometheus(view));
-        self.scrapes().ask(write, view, Box::new(gets))
+        self.scrapes().ask(write, view, gzip, Box::new(gets))
     }
 }
 
 fn render(recorder: &Recorder, view: &MetricsView) -> String {
-    let mut page = write(recorder, view);
+    let mut page = write(Page::default(), recorder, view);
     limit::cut(&mut page, limit::SERIES_MAX);
     page.text()
 }
 
-fn write(recorder: &Recorder, view: &MetricsView) -> Page {
+fn write(mut page: Page, recorder: &Recorder, view: &MetricsView) -> Page {
     let now = Tick::now();
     let all = recorder.gauges().read(now, GAUGES, &recorder.log());
-    let mut page = Page::default();
     let totals = recorder.totals();
     process::write(&mut page, recorder.started());
+    findings::write(&mut page, view);
     requests::write(&mut page, &totals);
+    classes::write(&mut page, &totals.counts.classes);
     http_server::write(&mut page, &totals);
     database::write(&mut page, &totals);
     gauges::write_single(&mut page, &all, now);

@@ -49,6 +49,7 @@ pub struct PoolThreads {
     busy: AtomicU64,
     peak: AtomicU64,
     nanos: AtomicU64,
+    squares: AtomicU64,
     /// Threads that count their own work.
     others: Mutex<Vec<ReadWork>>,
 }
@@ -62,13 +63,18 @@ pub struct Work {
     pub busy: u64,
     /// How long they have worked since the start, in nanoseconds.
     pub nanos: u64,
+    /// The sum of the squares of the times of each piece of work, in square microseconds; it wraps around. 0 of threads that count their own work.
+    pub squares: u64,
 }
+
+/// The longest time whose square is counted, in microseconds.
+const SQUARED_MAX: u64 = 1_000_000_000;
 
 impl PoolThreads {
     /// A pool of this number of threads, all idle. [`crate::Recorder::pool`] makes one that metrics show.
     pub(crate) fn new(name: PoolName, threads: u64) -> Arc<Self> {
-        let [busy, peak, nanos] = [0; 3].map(AtomicU64::new);
-        Arc::new(Self { name, threads, busy, peak, nanos, others: Mutex::default() })
+        let [busy, peak, nanos, squares] = [0; 4].map(AtomicU64::new);
+        Arc::new(Self { name, threads, busy, peak, nanos, squares, others: Mutex::default() })
     }
 
     /// Its name.
@@ -96,9 +102,10 @@ impl PoolThreads {
     /// The work of all threads now.
     pub fn read(&self) -> Work {
         let others = lock(&self.others);
-        let mut all = Work { busy: self.busy.load(Relaxed), nanos: self.nanos.load(Relaxed) };
+        let [busy, nanos, squares] = [&self.busy, &self.nanos, &self.squares].map(|figure| figure.load(Relaxed));
+        let mut all = Work { busy, nanos, squares };
         for work in others.iter().map(|read| read()) {
-            all = Work { busy: all.busy + work.busy, nanos: all.nanos.saturating_add(work.nanos) };
+            (all.busy, all.nanos) = (all.busy + work.busy, all.nanos.saturating_add(work.nanos));
         }
         self.peak.fetch_max(all.busy, Relaxed);
         all
@@ -126,7 +133,10 @@ pub struct Working<'a> {
 impl Drop for Working<'_> {
     fn drop(&mut self) {
         self.pool.busy.fetch_sub(1, Relaxed);
-        self.pool.nanos.fetch_add(Tick::now().since(self.began), Relaxed);
+        let nanos = Tick::now().since(self.began);
+        let micros = (nanos / 1000).min(SQUARED_MAX);
+        self.pool.nanos.fetch_add(nanos, Relaxed);
+        self.pool.squares.fetch_add(micros * micros, Relaxed);
     }
 }
 
@@ -142,7 +152,7 @@ mod tests {
         drop(one);
         assert_eq!((pool.read().busy, pool.peak()), (1, 2));
         drop(other);
-        pool.add(|| Work { busy: 1, nanos: 7 });
+        pool.add(|| Work { busy: 1, nanos: 7, ..Work::default() });
         assert_eq!((pool.read().busy, pool.peak()), (1, 2));
         assert!(pool.read().nanos >= 7);
     }

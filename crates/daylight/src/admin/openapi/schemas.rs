@@ -1,6 +1,7 @@
 //! The schemas of bodies and their parts, from the types that are read and serialized. Those of events and of questions about them,
 //! which are read and written without such types, are in `schemas.json`.
 
+use crate::admin::alerts::{AlertsTest, AlertsTested, Receivers};
 use crate::admin::apps::{PurgeApp, PurgedApp};
 use crate::admin::cleanup::{Cleanup, CleanupRequest, Purge, PurgeRequest};
 use crate::admin::clock::{Clock, ClockRepair};
@@ -27,6 +28,7 @@ const OF_EVENTS: &str = include_str!("schemas.json");
 
 /// The answers.
 const ANSWERS: &[fn(&mut SchemaGenerator)] = &[
+    add::<AlertsTested>,
     add::<ChangedRepository>,
     add::<Cleanup>,
     add::<Clock>,
@@ -46,6 +48,7 @@ const ANSWERS: &[fn(&mut SchemaGenerator)] = &[
     add::<Purge>,
     add::<PurgedApp>,
     add::<removal::Removed>,
+    add::<Receivers>,
     add::<Removed>,
     add::<Restored>,
     add::<Tokens>,
@@ -66,6 +69,7 @@ const ANSWERS: &[fn(&mut SchemaGenerator)] = &[
 
 /// The bodies of requests.
 const BODIES: &[fn(&mut SchemaGenerator)] = &[
+    add::<AlertsTest>,
     add::<CleanupRequest>,
     add::<ClockRepair>,
     add::<NamesRequest>,

@@ -1,10 +1,10 @@
 //! Shows the record of an answer: the request, the result and its reason, the members that were asked, and the time spent.
 
-use crate::cli::context::Context;
 use crate::cli::{failure, table};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::Write;
 use telemetry::{PageOutcome, Reason};
 
 /// The answer of the API. Fields that it leaves out are empty.
@@ -90,16 +90,16 @@ pub(super) struct Cost {
 
 impl Record {
     /// Prints the request, the result and the members.
-    pub(super) fn show(&self, context: &mut Context<'_>) -> std::io::Result<()> {
+    pub(super) fn show(&self, out: &mut dyn Write) -> std::io::Result<()> {
         let found = self.findings.iter().map(|one| ("finding", format!("{} ({})", one.sentence, one.id)));
         for (name, text) in self.lines().into_iter().chain(found) {
-            writeln!(context.out, "{name:8} {}", failure::plain(&text).replace('\n', " "))?;
+            writeln!(out, "{name:8} {}", failure::plain(&text).replace('\n', " "))?;
         }
         if !self.members.is_empty() {
-            writeln!(context.out)?;
+            writeln!(out)?;
             let rows = self.members.iter().map(Member::row).collect();
             let asked = if self.app.cache.is_empty() && self.app.backend.is_empty() { "MEMBER" } else { "BACKEND" };
-            table::write(context.out, [asked, "SAID", "UNTIL", "WHY", "MS", "FETCH"], rows)?;
+            table::write(out, [asked, "SAID", "UNTIL", "WHY", "MS", "FETCH"], rows)?;
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ pub(super) struct Finding {
     event: Option<String>,
     #[serde(default)]
     folds: Vec<String>,
+    promise: Option<Promise>,
     mute: Option<Mute>,
 }
 
@@ -31,6 +32,19 @@ struct Change {
     #[serde(default)]
     live: bool,
     command: Option<String>,
+}
+
+/// What a change that was advised has promised, and what came.
+#[derive(Debug, Deserialize)]
+struct Promise {
+    setting: String,
+    from: Value,
+    to: Value,
+    changed_at: String,
+    promised_s_per_hour: f64,
+    came_s_per_hour: Option<f64>,
+    requests_after: u64,
+    state: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -52,11 +66,15 @@ pub(super) fn write(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()>
 }
 
 fn one(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
-    let Finding { id, state, since, lost_s_per_hour, sentence, changes, evidence, event, folds, mute } = finding;
+    let Finding { id, state, since, lost_s_per_hour, sentence, changes, evidence, event, folds, promise, mute } =
+        finding;
     writeln!(out, "{}: {} since {}{}", plain(id), plain(state), plain(since), cost(*lost_s_per_hour))?;
     writeln!(out, "  {}", plain(sentence))?;
     for change in changes {
         writeln!(out, "  change    {}", plain(&described(change)))?;
+    }
+    if let Some(promise) = promise {
+        writeln!(out, "  promise   {}", plain(&kept(promise)))?;
     }
     if !evidence.is_null() {
         writeln!(out, "  question  daylight ask {}", quoted(&plain(&evidence.to_string())))?;
@@ -91,6 +109,21 @@ fn described(change: &Change) -> String {
     format!("{setting} = {} (now {}; {when})", value(to), value(from))
 }
 
+/// What was changed, what that was to save, and what came.
+fn kept(promise: &Promise) -> String {
+    let Promise { setting, from, to, changed_at, promised_s_per_hour, came_s_per_hour, requests_after, state } =
+        promise;
+    let value = |value: &Value| if value.is_null() { "its default".to_owned() } else { value.to_string() };
+    let came = match came_s_per_hour {
+        Some(came) => format!("came {came:.0} s"),
+        None => format!("{requests_after} requests since"),
+    };
+    let (from, to) = (value(from), value(to));
+    format!(
+        "{state}: {setting} = {to} (before {from}) since {changed_at}, promised {promised_s_per_hour:.0} s an hour, {came}"
+    )
+}
+
 /// A text as one argument of a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
@@ -111,7 +144,12 @@ mod tests {
                 { "setting": null, "from": null, "to": null, "live": true, "command": "daylight repo set all --member b --member a" },
             ],
             "evidence": { "measures": ["count"], "where": ["path", "=", "it's"] }, "event": "0123456789abcdef",
-            "folds": ["slow@server"], "mute": { "why": "later", "until": "2026-12-01T00:00:00.000Z", "by": "ada" },
+            "folds": ["slow@server"], "promise": {
+                "setting": "upstream.max_calls", "from": 2, "to": 31, "advised": 31, "changed_at": "2026-11-01T13:00:00.000Z",
+                "lost_s_per_hour": 350.0, "promised_s_per_hour": 340.4, "came_s_per_hour": null, "requests_before": 64, "requests_after": 12,
+                "state": "measuring",
+            },
+            "mute": { "why": "later", "until": "2026-12-01T00:00:00.000Z", "by": "ada" },
         })).unwrap();
         let mut out = Vec::new();
         write(&mut out, &[finding]).unwrap();
@@ -120,6 +158,7 @@ pool-too-narrow@upstream:a:443: open since 2026-11-01T12:00:00.000Z, clients los
   The pool is\u{fffd} full.
   change    upstream.max_calls = 31 (now 2; needs a restart)
   change    daylight repo set all --member b --member a
+  promise   measuring: upstream.max_calls = 31 (before 2) since 2026-11-01T13:00:00.000Z, promised 340 s an hour, 12 requests since
   question  daylight ask '{\"measures\":[\"count\"],\"where\":[\"path\",\"=\",\"it'\\''s\"]}'
   event     daylight explain --event 0123456789abcdef
   explains  slow@server

@@ -118,10 +118,14 @@ impl<'a, 'c> Output<'a, 'c> {
         self.tell("broken", &json!({ "why": why }), &format!("the connection broke, and is made again: {why}"))
     }
 
-    /// Tells people, or programs, about the stream.
+    /// Tells people, or programs, about the stream. A recording has it, too: a replay must know which events are missing.
     fn tell(&mut self, key: &str, value: &Value, text: &str) -> io::Result<()> {
-        if self.context.flags.json && self.recording.is_none() {
-            writeln!(self.context.out, "{}", json!({ key: value }))?;
+        let line = json!({ key: value });
+        if let Some(recording) = &mut self.recording {
+            // A line that has no room is about events that have none either.
+            recording.write(format!("{line}\n").as_bytes())?;
+        } else if self.context.flags.json {
+            writeln!(self.context.out, "{line}")?;
             return self.context.out.flush();
         }
         writeln!(self.context.err, "{text}")?;

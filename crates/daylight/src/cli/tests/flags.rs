@@ -42,6 +42,7 @@ fn a_flag_that_a_command_has_no_use_for_is_refused_and_not_in_its_help() {
         ("backup /some/where --server-trust ca.pem", "server-trust"),
         ("check --index --data /some/where", "data"),
         ("--server http://127.0.0.1 check", "server"),
+        ("replay events.jsonl --against http://127.0.0.1 --server http://127.0.0.1", "server"),
     ] {
         let output = execute(&[], line);
         assert_eq!(output.code, ExitCode::from(2), "{line}: {output:?}");

@@ -111,6 +111,7 @@ fn slow(seen: &Seen, key: &Key, name: &str, column: &str) -> Option<Problem> {
             Guard::passed("requests in slow minutes", n),
             Guard::passed("requests in the baseline", normal.n.round()),
         ],
+        ..Problem::default()
     })
 }
 

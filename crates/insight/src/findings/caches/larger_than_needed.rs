@@ -10,8 +10,6 @@ use std::time::Duration;
 
 /// The part of time in which tasks wait for memory.
 const PRESSURE_MIN: f64 = 0.05;
-/// The part of the lookups that may be lost.
-const SHARE_LOST_MAX: f64 = 0.005;
 /// Less is not worth a change, in bytes.
 const FREED_MIN: u64 = 16 << 20;
 /// Fewer lookups in an hour say nothing.
@@ -45,7 +43,7 @@ fn look(seen: &Seen) -> Verdict {
 fn problem(seen: &Seen, sized: &Sized, pressure: f64) -> Option<Problem> {
     let view = sized.view(seen, &seen.hour)?;
     let share = view.curve.share(view.size);
-    let size = view.curve.sizes().find(|size| view.curve.share(*size) >= share - SHARE_LOST_MAX)?;
+    let size = view.enough()?;
     let to = view.setting_for(size);
     let freed = view.counts.used.saturating_sub(to);
     if view.curve.lookups() < LOOKUPS_MIN || to > view.setting / 2 || freed < FREED_MIN {
@@ -103,7 +101,7 @@ mod tests {
     fn a_cache_that_needs_a_part_of_its_memory_is_told_only_while_memory_is_short() {
         let Verdict::Looked(problems) = look(&seen(4 << 20, 0.06, 1000)) else { unreachable!() };
         let to = problems[0].changes[0].to.as_ref().unwrap().as_u64().unwrap();
-        assert!((8 << 20..16 << 20).contains(&to), "{to}");
+        assert!((4 << 20..8 << 20).contains(&to), "{to}");
         let twins = [seen(4 << 20, 0.04, 1000), seen(60 << 20, 0.06, 1000), seen(4 << 20, 0.06, 900)];
         twins.iter().for_each(|twin| assert_eq!(look(twin), Verdict::QUIET));
         let young = Seen { uptime: WARM / 2, ..seen(4 << 20, 0.06, 1000) };

@@ -1,16 +1,19 @@
 //! Checks of caches and memory.
 
 mod cached_files;
+pub(super) mod curves;
 mod database_memory;
 mod larger_than_needed;
 mod memory_grows;
 mod near_full;
+pub(crate) mod needed;
 mod outdated;
 mod removed_stays;
-mod room;
-mod size;
+pub(crate) mod room;
+pub(crate) mod size;
 mod sized;
 mod too_small;
+mod without;
 mod without_reuse;
 
 use super::check::Check;

@@ -6,7 +6,7 @@ use telemetry::{BoundName, MachineSample};
 
 /// The memory that this process could use beside the used memory, in bytes: the rest of the limit of its cgroup, and no more than
 /// the machine has. `None`: the kernel does not tell.
-pub(super) fn memory(machine: &MachineSample) -> Option<u64> {
+pub(crate) fn memory(machine: &MachineSample) -> Option<u64> {
     let limited = machine.memory.and_then(|memory| {
         let limit = memory.limit_bytes?.min(memory.high_bytes.unwrap_or(u64::MAX));
         // Files in the kernel's cache make room for memory of the process.

@@ -14,14 +14,8 @@ pub(super) const LOST_MIN_S: f64 = 5.0;
 pub(super) const LOST_SHARE_MIN: f64 = 0.01;
 /// The part of what the largest size saves that the advised size saves.
 const KNEE: f64 = 0.98;
-/// The cache does not choose entries as the curve does, and sizes of entries are estimates.
-const MARGIN: f64 = 1.2;
-/// The cache of pages admits a page at its first request only while half of it is free. If more is needed, each page costs a miss more.
-const MARGIN_OF_PAGES: f64 = 2.2;
 /// The part of what nothing uses that one cache may get.
 const ROOM_PART: u64 = 2;
-/// The memory of one compressed and one plain form is at most this many times what a request tells of its size.
-const FORMS_MAX: f64 = 8.0;
 
 /// A cache with a curve, and the setting of its size.
 #[derive(Debug)]
@@ -31,30 +25,23 @@ pub(super) struct Sized {
     table: Option<&'static str>,
     pub(super) setting: &'static str,
     pub(super) room: Room,
-    /// The curve counts entries, the setting bytes.
-    by_entries: bool,
-    /// How much larger the cache must be than the curve says.
-    margin: f64,
     /// The plural noun of its entries, for people.
     pub(super) entries: &'static str,
 }
 
 const fn of(cache: CacheName, setting: &'static str, room: Room, entries: &'static str) -> Sized {
-    Sized { cache, table: None, setting, room, by_entries: false, margin: MARGIN, entries }
+    Sized { cache, table: None, setting, room, entries }
 }
 
 /// Those in memory, and open files.
 pub(super) const SIZED: [Sized; 3] = [
+    Sized { table: Some("found"), ..of(CacheName::Pages, "server.pages_bytes", Room::Memory, "complete answers") },
+    // Those of upstreams are in a table of their own, and no event tells its hits.
     Sized {
-        table: Some("found"),
-        margin: MARGIN_OF_PAGES,
-        ..of(CacheName::Pages, "server.pages_bytes", Room::Memory, "complete answers")
+        table: Some("published"),
+        ..of(CacheName::OpenFiles, "server.open_files", Room::Descriptors, "open files")
     },
-    of(CacheName::OpenFiles, "server.open_files", Room::Descriptors, "open files"),
-    Sized {
-        by_entries: true,
-        ..of(CacheName::Folders, "server.folders_bytes", Room::Memory, "names of files in folders")
-    },
+    of(CacheName::Folders, "server.folders_bytes", Room::Memory, "names of files in folders"),
 ];
 /// Cached files of upstreams.
 pub(super) const CACHED: Sized = of(CacheName::Cached, "store.cached_bytes", Room::Disk, "cached files of upstreams");
@@ -69,7 +56,6 @@ pub(super) struct View<'a> {
     pub(super) setting: u64,
     /// The part of the setting for one unit of the curve.
     unit: f64,
-    margin: f64,
 }
 
 impl Sized {
@@ -81,23 +67,13 @@ impl Sized {
         };
         let curve = window.caches.curve(self.cache)?;
         let setting = seen.facts.setting(self.setting)?.number.filter(|number| *number > 0)?;
-        let entry = match (self.by_entries, curve.mean_weight()) {
-            (true, _) => counts.entry().max(1.0),
-            // A page may have a compressed form, too, and its size is that of the form that was sent.
-            (false, mean) if mean > 0.0 && self.cache == CacheName::Pages => {
-                (counts.entry() / mean).clamp(1.0, FORMS_MAX)
-            }
-            (false, _) => 1.0,
-        };
-        let size = counts.capacity as f64 / entry;
-        (size >= 1.0).then_some(View {
-            counts,
-            curve,
-            size: size as u64,
-            setting,
-            unit: setting as f64 / size,
-            margin: self.margin,
-        })
+        let size = counts.capacity;
+        (size > 0).then_some(View { counts, curve, size, setting, unit: setting as f64 / size as f64 })
+    }
+
+    /// Whether its curve comes from miniatures.
+    pub(super) fn is_simulated(&self) -> bool {
+        self.cache != CacheName::Cached
     }
 
     /// The largest value of the setting for which there is room.
@@ -108,13 +84,13 @@ impl Sized {
     /// The size that saves nearly as much as the largest for which there is room. `None`: no size saves anything.
     pub(super) fn advice(&self, view: &View<'_>, seen: &Seen) -> Option<Advice> {
         let most = self.most(view, seen)?;
-        let largest = (most / view.unit / self.margin) as u64;
+        let largest = (most / view.unit) as u64;
         let saved = |to: u64| view.saved_nanos(&view.curve.missed(view.size, to));
         let all = saved(largest);
         let knee = view.curve.sizes().filter(|size| *size > view.size && *size <= largest);
         let size = knee.into_iter().find(|size| saved(*size) >= KNEE * all).unwrap_or(largest);
         let missed = view.curve.missed(view.size, size);
-        let setting = round_up(size as f64 * view.unit * self.margin);
+        let setting = round_up(size as f64 * view.unit);
         (all > 0.0 && setting > view.setting).then(|| Advice {
             missed,
             saved_s: view.saved_nanos(&missed) / 1e9,
@@ -124,24 +100,57 @@ impl Sized {
     }
 }
 
+/// The part of the lookups that a size that is enough may lose.
+const SHARE_LOST_MAX: f64 = 0.005;
+
 impl View<'_> {
+    /// The smallest size of the curve that answers nearly all lookups that the present one answers. `None`: there were none again.
+    pub(super) fn enough(&self) -> Option<u64> {
+        let share = self.curve.share(self.size);
+        self.curve.sizes().find(|size| self.curve.share(*size) >= share - SHARE_LOST_MAX)
+    }
+
     /// What a cache that answers these lookups saves. A size does not help entries that are no longer valid.
-    fn saved_nanos(&self, missed: &Missed) -> f64 {
+    pub(super) fn saved_nanos(&self, missed: &Missed) -> f64 {
+        // Where requests tell which these are, the curve has them as misses at every size.
+        let stale = (self.counts.stale as f64 - self.curve.stale().lookups).max(0.0);
         let again = self.curve.missed(0, u64::MAX).lookups;
-        let valid = if again > 0.0 { 1.0 - (self.counts.stale as f64 / again).min(1.0) } else { 0.0 };
+        let valid = if again > 0.0 { 1.0 - (stale / again).min(1.0) } else { 0.0 };
         (missed.nanos - missed.lookups * self.curve.answer_nanos()).max(0.0) * valid
     }
 
-    /// What requests waited for entries that were used so recently that the cache would have had them, and no size helps.
+    /// The seconds that this value of the setting would have saved.
+    pub(super) fn saved_s(&self, setting: f64) -> f64 {
+        let size = (setting / self.unit) as u64;
+        if size <= self.size { 0.0 } else { self.saved_nanos(&self.curve.missed(self.size, size)) / 1e9 }
+    }
+
+    /// What requests waited for entries that the cache has room for, or had until they changed, and no size helps.
     pub(super) fn lost_in_size(&self) -> (Missed, f64) {
-        let missed = self.curve.missed(0, self.size);
+        let mut missed = self.curve.missed(0, self.size);
+        missed.add(self.curve.stale());
         let lost = missed.nanos - missed.lookups * self.curve.answer_nanos();
         (missed, lost.max(0.0) / 1e9)
     }
 
+    /// The setting for a size of the curve, not rounded.
+    pub(super) fn exact_setting_for(&self, size: u64) -> u64 {
+        (size as f64 * self.unit).round() as u64
+    }
+
+    /// The setting, multiplied by a power of two.
+    pub(super) fn setting_times(&self, power: i32) -> u64 {
+        (self.setting as f64 * f64::from(power).exp2()).round() as u64
+    }
+
+    /// The size of the curve for a setting.
+    pub(super) fn size_of(&self, setting: u64) -> u64 {
+        (setting as f64 / self.unit).round() as u64
+    }
+
     /// The setting for a size of the curve.
     pub(super) fn setting_for(&self, size: u64) -> u64 {
-        round_up(size as f64 * self.unit * self.margin)
+        round_up(size as f64 * self.unit)
     }
 }
 

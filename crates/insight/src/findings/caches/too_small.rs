@@ -4,6 +4,8 @@ use super::room::Room;
 use super::size::show;
 use super::sized::{SIZED, Sized, is_worth};
 use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::gauge::Gauge;
+use crate::findings::saves::Saves;
 use crate::signals::seen::Seen;
 use serde_json::json;
 
@@ -56,6 +58,11 @@ pub(super) fn problem(seen: &Seen, sized: &Sized) -> Option<Problem> {
     Some(Problem {
         subject: format!("cache:{name}"),
         lost: Lost::recent(advice.saved_s),
+        saves: Some(Saves::new(advice.saved_s, Gauge::Cache(name.to_owned())).at_values(
+            view.setting,
+            advice.setting,
+            |setting| view.saved_s(setting),
+        )),
         confidence: 0.9,
         sentence,
         changes: Change::of_setting(seen, sized.setting, advice.setting).into_iter().collect(),
@@ -108,8 +115,8 @@ pub(super) mod tests {
         seen.recent.caches.tables.insert((CacheName::Pages, "found".into()), counts);
         let curve = &mut seen.recent.caches.curves[0];
         for number in 0..misses {
-            curve.look();
-            curve.see(Reuse { distance: Some(distance), uses: 1.0 }, true, nanos + number, EventId(number));
+            let reuse = Reuse { distance: Some(distance), uses: 1.0 };
+            curve.see(Some(reuse), true, nanos + number, EventId(number));
         }
         seen.recent.requests.all.nanos = 100_000_000_000;
         seen
@@ -130,7 +137,7 @@ pub(super) mod tests {
         let change = &problem.changes[0];
         let to = change.to.as_ref().unwrap().as_u64().unwrap();
         assert_eq!(change.setting.as_deref(), Some("server.pages_bytes"));
-        assert!((40 << 20..=60 << 20).contains(&to), "{to}");
+        assert!((20 << 20..=28 << 20).contains(&to), "{to}");
         assert!((5.4..5.6).contains(&problem.lost.recent_s), "{:?}", problem.lost);
         assert!(problem.sentence.contains("instead of 0 %; 4.0 GiB of memory are unused"), "{}", problem.sentence);
     }

@@ -52,9 +52,7 @@ fn problem(seen: &Seen, sized: &Sized) -> Option<Problem> {
         return None;
     }
     let kept = seen.hour.ops.of(Op::PageKeep);
-    let (missed, _) = view.lost_in_size();
-    let miss_nanos = if missed.lookups > 0.0 { missed.nanos / missed.lookups } else { 0.0 };
-    let saved = hits * (miss_nanos - view.curve.answer_nanos()).max(0.0);
+    let saved = hits * (view.curve.all_missed().mean() - view.curve.answer_nanos()).max(0.0);
     let net_s = (kept.nanos as f64 - saved) / 1e9;
     if net_s <= 0.0 {
         return None;
@@ -86,6 +84,7 @@ fn problem(seen: &Seen, sized: &Sized) -> Option<Problem> {
             Guard::passed("hits for each stored entry, upper end", (reuse * 1000.0).round() / 1000.0),
             Guard::passed("misses of outdated entries", counts.stale),
         ],
+        ..Problem::default()
     })
 }
 
@@ -102,7 +101,7 @@ mod tests {
         seen.hour.caches.tables.values_mut().for_each(|table| table.inserts = 2000);
         for number in 0..hits {
             let reuse = crate::reuse::shards::Reuse { distance: Some(10_000), uses: 1.0 };
-            seen.hour.caches.curves[0].see(reuse, false, 200_000, EventId(number));
+            seen.hour.caches.curves[0].see(Some(reuse), false, 200_000, EventId(number));
         }
         seen.hour.ops.see(Op::PageKeep, Tally { count: 2000, vain: 0, nanos: 1_500_000_000 }, EventId(7));
         seen.day = seen.hour.clone();

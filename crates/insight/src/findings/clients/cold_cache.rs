@@ -99,6 +99,7 @@ fn problem(seen: &Seen, client: &ClientSeen, hours: f64) -> Option<Problem> {
             Guard::passed("sampled files that were downloaded again", again),
             Guard::passed("files that were downloaded about as often as the others", alike as u64),
         ],
+        ..Problem::default()
     })
 }
 

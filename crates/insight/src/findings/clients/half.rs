@@ -61,5 +61,6 @@ fn problem(seen: &Seen, client: &ClientSeen) -> Option<Problem> {
             Guard::passed("others that waited, in seconds", waited.round()),
             Guard::passed("requests of others that were refused", refused),
         ],
+        ..Problem::default()
     })
 }

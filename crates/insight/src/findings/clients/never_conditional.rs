@@ -73,6 +73,7 @@ fn problem(seen: &Seen, client: &ClientSeen) -> Option<Problem> {
             Guard::passed("answers 304", client.current),
             Guard::passed("repeated documents of the same size", (same as f64 / repeated * 100.0).round() / 100.0),
         ],
+        ..Problem::default()
     })
 }
 

@@ -51,5 +51,6 @@ fn problem(seen: &Seen, client: &ClientSeen) -> Option<Problem> {
         evidence: json!({ "where": [filter[0], filter[1]], "by": ["client_product", "protocol"], "measures": ["count", "sum(duration_ms)"] }),
         event: client.worst.event,
         guards: vec![one, Guard::passed("share of its requests on a new connection", (share * 100.0).round() / 100.0)],
+        ..Problem::default()
     })
 }

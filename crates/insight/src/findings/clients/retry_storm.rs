@@ -68,6 +68,7 @@ fn of_one(seen: &Seen, client: &ClientSeen, asked: &Loop) -> Problem {
         }),
         event: asked.worst.event,
         guards: vec![Guard::passed("failures in a row without a pause", asked.early)],
+        ..Problem::default()
     }
 }
 
@@ -91,5 +92,6 @@ fn of_many(repository: &str, clients: &[(&ClientSeen, Loop)]) -> Problem {
         }),
         event: worst.and_then(|(_, asked)| asked.worst.event),
         guards: vec![Guard::passed("clients that did not wait", clients.len() as u64)],
+        ..Problem::default()
     }
 }

@@ -64,5 +64,6 @@ fn problem(seen: &Seen, client: &ClientSeen) -> Option<Problem> {
         }),
         event: asked.worst.event,
         guards: vec![one, Guard::passed("share of its requests for this path", (share * 100.0).round() / 100.0)],
+        ..Problem::default()
     })
 }

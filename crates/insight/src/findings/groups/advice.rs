@@ -1,6 +1,7 @@
 //! What checks of groups share: the floor below which nothing is told, commands that change groups, and figures in words.
 
 use crate::findings::check::Change;
+use crate::findings::turned::Turned;
 use crate::findings::wording;
 use crate::signals::facts::RepositoryFact;
 use crate::signals::members::MemberSeen;
@@ -90,7 +91,8 @@ pub(super) fn holder<'a>(seen: &'a Seen, group: &'a RepositoryFact, member: &str
 /// The command that names these members of a group. `None`: there are none.
 fn members<'a>(group: &str, names: impl Iterator<Item = &'a str>) -> Option<Change> {
     let flags: String = names.map(|name| format!(" --member {name}")).collect();
-    (!flags.is_empty()).then(|| Change::by_command(format!("daylight repo set {group}{flags}")))
+    (!flags.is_empty())
+        .then(|| Change::turning(format!("daylight repo set {group}{flags}"), Turned::Members(group.to_owned())))
 }
 
 /// The command that has a member asked last. `None`: it is the last one already, or no direct member. A nested group is not moved: names
@@ -110,11 +112,11 @@ pub(super) fn without(group: &RepositoryFact, member: &str) -> Option<Change> {
 }
 
 /// The command that sets a list of a policy, in which a word comes once.
-pub(super) fn policy<'a>(name: &str, flag: &str, words: impl Iterator<Item = &'a str>) -> Change {
+pub(super) fn policy<'a>(turns: Turned, name: &str, flag: &str, words: impl Iterator<Item = &'a str>) -> Change {
     let mut known = BTreeSet::new();
     let words: String =
         words.filter(|word| known.insert(*word)).map(|word| format!(" --{flag} {}", quoted(word))).collect();
-    Change::by_command(format!("daylight repo set {name}{words}"))
+    Change::turning(format!("daylight repo set {name}{words}"), turns)
 }
 
 /// The command with `--preview`, which shows what it would change: names may be hidden, or come from another member.
@@ -185,7 +187,12 @@ mod tests {
 
     #[test]
     fn words_of_commands_are_safe_for_a_shell() {
-        let change = policy("slow", "only", ["com.partner*", "it's", "com.partner*"].into_iter());
+        let change = policy(
+            Turned::Names("slow".to_owned()),
+            "slow",
+            "only",
+            ["com.partner*", "it's", "com.partner*"].into_iter(),
+        );
         assert_eq!(change.command.as_deref(), Some(r"daylight repo set slow --only 'com.partner*' --only 'it'\''s'"));
     }
 }

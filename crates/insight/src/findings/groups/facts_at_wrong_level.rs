@@ -3,8 +3,10 @@
 use super::advice;
 use super::private;
 use crate::findings::check::{Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::gauge::Gauge;
+use crate::findings::saves::Saves;
 use crate::findings::wording;
-use crate::signals::members::GroupSeen;
+use crate::signals::members::{GroupSeen, MemberSeen};
 use crate::signals::prefixes::PrefixSeen;
 use crate::signals::seen::Seen;
 use serde_json::json;
@@ -52,6 +54,12 @@ fn with_prefix<'a>(group: &'a GroupSeen, prefix: &str) -> impl Iterator<Item = (
     })
 }
 
+/// The part of the waits for what nobody has that ends if this member alone is not asked.
+pub(super) fn alone(member: &MemberSeen) -> f64 {
+    let (waited, spared) = (member.vain_nanos(), member.vain_spared);
+    if waited == 0 { 1.0 } else { (spared as f64 / waited as f64).min(1.0) }
+}
+
 fn problem(seen: &Seen, group: &str, windows: [&GroupSeen; 2], prefix: &str) -> Option<Problem> {
     let [recent, day] = windows;
     let of = seen.facts.repository(group)?;
@@ -92,6 +100,7 @@ fn problem(seen: &Seen, group: &str, windows: [&GroupSeen; 2], prefix: &str) -> 
     Some(Problem {
         subject,
         lost: Lost::of([(group, lost)]),
+        saves: Some(Saves::new(lost * if at_group { 1.0 } else { alone(member_seen) }, Gauge::group(group))),
         confidence: 0.9,
         sentence,
         changes: vec![private::keep(if at_group { of } else { member }, prefix)],

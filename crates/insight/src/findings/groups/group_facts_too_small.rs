@@ -2,6 +2,8 @@
 
 use super::advice;
 use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::gauge::Gauge;
+use crate::findings::saves::Saves;
 use crate::findings::wording;
 use crate::signals::bounds::BoundSeen;
 use crate::signals::members::MemberSeen;
@@ -52,7 +54,7 @@ fn look(seen: &Seen) -> Verdict {
     let Some(facts) = seen.recent.bounds.of(BoundName::Facts, "").filter(|facts| is_full(facts)) else {
         return Verdict::QUIET;
     };
-    let (mut made, mut again, mut folders, mut worst) = (0, 0.0, 0, Worst::default());
+    let (mut made, mut again, mut folders, mut spared, mut worst) = (0, 0.0, 0, 0.0, Worst::default());
     let mut lost = Vec::new();
     for (group, name, member) in seen.recent.members.all() {
         let Some(_) = advice::asked_by_file(seen, group, name) else { continue };
@@ -60,6 +62,7 @@ fn look(seen: &Seen) -> Verdict {
         (made, again) = (made + calls, again + calls as f64 * repeated(member));
         folders = folders.max(different);
         lost.push((group, advice::seconds(member.order_nanos) * repeated(member)));
+        spared += advice::seconds(member.order_spared) * repeated(member);
         worst.add(&member.worst_order);
     }
     let lost_s: f64 = lost.iter().map(|(_, seconds)| seconds).sum();
@@ -80,6 +83,7 @@ fn look(seen: &Seen) -> Verdict {
     Verdict::Looked(vec![Problem {
         subject: "bound:facts".to_owned(),
         lost: Lost::of(lost.iter().copied()),
+        saves: Some(Saves::new(spared, Gauge::Groups)),
         confidence: 0.9,
         sentence,
         changes: Change::of_setting(seen, SETTING, to).into_iter().collect(),

@@ -2,6 +2,8 @@
 
 use super::advice;
 use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::gauge::Gauge;
+use crate::findings::saves::{Saves, waits_left};
 use crate::findings::wording;
 use crate::signals::members::GroupSeen;
 use crate::signals::seen::Seen;
@@ -46,9 +48,15 @@ fn problem(seen: &Seen, name: &str, group: &GroupSeen) -> Option<Problem> {
         wording::length(&seen.recent),
         group.asked_most,
     );
+    // Members that are asked in turns wait for those before them, as calls wait for places.
+    let asked = group.wide_asked as f64 / group.wide.max(1) as f64;
+    let saved = |at_once: f64| lost * (1.0 - waits_left(asked, width as f64, at_once));
+    let to = group.asked_most;
+    let saves = Saves::new(saved(to as f64), Gauge::Wide(name.to_owned())).at_values(width, to, saved);
     Some(Problem {
         subject: format!("group:{name}"),
         lost: Lost::of([(name, lost)]),
+        saves: Some(saves),
         confidence: 0.9,
         sentence,
         changes: Change::of_setting(seen, SETTING, group.asked_most).into_iter().collect(),

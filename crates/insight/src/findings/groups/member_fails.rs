@@ -60,6 +60,7 @@ fn problem(seen: &Seen, group: &str, name: &str, member: &MemberSeen) -> Option<
         }),
         event: member.worst_failed.event,
         guards: vec![Guard::passed("failures", member.failed), Guard::passed("share of its answers", share)],
+        ..Problem::default()
     })
 }
 

@@ -2,6 +2,8 @@
 
 use super::advice;
 use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::gauge::Gauge;
+use crate::findings::saves::Saves;
 use crate::findings::wording;
 use crate::signals::facts::RepositoryFact;
 use crate::signals::members::MemberSeen;
@@ -50,6 +52,7 @@ fn problem(seen: &Seen, group: &str, name: &str, member: &MemberSeen) -> Option<
     Some(Problem {
         subject: format!("member:{group}/{name}"),
         lost: Lost::of([(group, lost)]),
+        saves: Some(Saves::new(advice::seconds(member.vain_spared), Gauge::group(group))),
         // The rule of three.
         confidence: 0.95,
         sentence,

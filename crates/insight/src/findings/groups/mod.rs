@@ -1,6 +1,7 @@
 //! Checks of groups and their members.
 
 mod advice;
+pub(super) mod fact_levels;
 mod facts_at_wrong_level;
 mod group_facts_too_small;
 mod group_too_narrow;

@@ -1,8 +1,12 @@
 //! Upstreams are asked again and again for the same names that none of them has.
 
 use super::advice;
+use super::facts_at_wrong_level::alone;
 use super::private;
 use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::gauge::Gauge;
+use crate::findings::saves::Saves;
+use crate::findings::turned::Turned;
 use crate::findings::wording;
 use crate::signals::facts::RepositoryFact;
 use crate::signals::members::MemberSeen;
@@ -65,6 +69,7 @@ fn problem(seen: &Seen, group: &str, name: &str, member: &MemberSeen) -> Option<
     Some(Problem {
         subject: format!("member:{group}/{name}"),
         lost: Lost::of([(group, lost)]),
+        saves: Some(Saves::new(lost * alone(member), Gauge::group(group))),
         confidence: 0.9,
         sentence,
         changes: change.into_iter().collect(),
@@ -86,7 +91,10 @@ fn problem(seen: &Seen, group: &str, name: &str, member: &MemberSeen) -> Option<
 fn advise(seen: &Seen, facts: [&RepositoryFact; 2], worst: &str) -> (Option<Change>, String) {
     let [of, member] = facts;
     if let Some(ttl) = member.missing_s.filter(|ttl| *ttl < SHORT_S) {
-        let change = Change::by_command(format!("daylight repo set {} --missing {DEFAULT}", member.name));
+        let change = Change::turning(
+            format!("daylight repo set {} --missing {DEFAULT}", member.name),
+            Turned::Negative(member.name.clone()),
+        );
         let why = format!(
             "Its answer that it lacks a file is cached for {ttl} s only; for five minutes, most of these calls are spared"
         );

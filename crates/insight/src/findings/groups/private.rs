@@ -2,6 +2,7 @@
 
 use super::advice;
 use crate::findings::check::Change;
+use crate::findings::turned::Turned;
 use crate::signals::facts::RepositoryFact;
 use crate::signals::members::MemberSeen;
 use crate::signals::seen::Seen;
@@ -44,7 +45,12 @@ pub(super) fn may_exist(seen: &Seen, group: &RepositoryFact, prefix: &str) -> bo
 /// answers that would change: files that are sent from memory are not counted by prefix.
 pub(super) fn keep(repository: &RepositoryFact, prefix: &str) -> Change {
     let prefixes = repository.private_prefixes.iter().map(String::as_str).chain([prefix.trim_end_matches('/')]);
-    advice::previewed(advice::policy(&repository.name, "private-prefix", prefixes))
+    advice::previewed(advice::policy(
+        Turned::Private(repository.name.clone()),
+        &repository.name,
+        "private-prefix",
+        prefixes,
+    ))
 }
 
 #[cfg(test)]

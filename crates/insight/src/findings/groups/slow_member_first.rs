@@ -2,6 +2,9 @@
 
 use super::advice;
 use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::gauge::Gauge;
+use crate::findings::saves::Saves;
+use crate::findings::turned::Turned;
 use crate::findings::wording;
 use crate::signals::facts::RepositoryFact;
 use crate::signals::members::MemberSeen;
@@ -34,7 +37,8 @@ fn problem(seen: &Seen, group: &str, name: &str, member: &MemberSeen) -> Option<
     if member.held_up < FILES_MIN || !advice::is_worth_telling(seen, advice::seconds(member.order_nanos)) {
         return None;
     }
-    let lost = advice::seconds(member.order_nanos) * once(seen, member);
+    let once = once(seen, member);
+    let lost = advice::seconds(member.order_nanos) * once;
     // The sums of the hour may be some minutes old.
     let hour = seen.hour.members.of(group, name).filter(|hour| hour.held_up >= member.held_up).unwrap_or(member);
     let mean = hour.order_nanos.checked_div(hour.held_up)?;
@@ -45,6 +49,9 @@ fn problem(seen: &Seen, group: &str, name: &str, member: &MemberSeen) -> Option<
     }
     let [of, fact] = advice::asked_by_file(seen, group, name)?;
     let (change, why) = advise(seen, of, fact)?;
+    // Asked last, it delays lists and what nobody has as before; asked for its own names alone, it delays nothing.
+    let is_moved = change.as_ref().is_none_or(|change| matches!(change.turns, Some(Turned::Members(_))));
+    let spared = if is_moved { member.order_spared } else { member.vain_spared };
     let sentence = format!(
         "requests through `{group}` waited {} in {} for `{name}`, which lacked what they wanted and was asked before the member \
          that had it: {} files, up to {} each. {why}",
@@ -56,6 +63,7 @@ fn problem(seen: &Seen, group: &str, name: &str, member: &MemberSeen) -> Option<
     Some(Problem {
         subject: format!("member:{group}/{name}"),
         lost: Lost::of([(group, lost)]),
+        saves: Some(Saves::new(advice::seconds(spared) * once, Gauge::group(group))),
         confidence: 0.95,
         sentence,
         changes: change.into_iter().collect(),
@@ -95,7 +103,12 @@ fn advise(seen: &Seen, group: &RepositoryFact, member: &RepositoryFact) -> Optio
     let names = names.filter(|names| !names.is_empty() && names.len() <= advice::WORDS_MAX && member.only.is_empty());
     if let Some(names) = names {
         let patterns: Vec<String> = names.iter().map(|name| format!("{name}*")).collect();
-        let change = advice::policy(&member.name, "only", patterns.iter().map(String::as_str));
+        let change = advice::policy(
+            Turned::Names(member.name.clone()),
+            &member.name,
+            "only",
+            patterns.iter().map(String::as_str),
+        );
         let all = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let short = if advice::has_hours(seen) { "" } else { ". That is a short time: wait some hours" };
         let why = format!(

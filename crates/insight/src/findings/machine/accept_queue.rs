@@ -65,5 +65,6 @@ fn look(seen: &Seen) -> Verdict {
         }),
         event: seen.recent.ops.of(telemetry::Op::LoopWait).worst.event,
         guards: vec![Guard::passed("the most connections that were seen waiting", queue.used_max)],
+        ..Problem::default()
     }])
 }

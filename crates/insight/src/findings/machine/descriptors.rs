@@ -40,5 +40,6 @@ fn look(seen: &Seen) -> Verdict {
         evidence: json!({ "where": [["kind", "=", "request"]], "by": ["client"], "measures": ["count"], "order": "-count" }),
         event: None,
         guards: vec![Guard::passed("open descriptors", open)],
+        ..Problem::default()
     }])
 }

@@ -58,5 +58,6 @@ fn look(seen: &Seen) -> Verdict {
         }),
         event: worst.and_then(|op| op.worst.event),
         guards: vec![Guard::passed("share of time in which tasks waited for a disk", rounded(pressure))],
+        ..Problem::default()
     }])
 }

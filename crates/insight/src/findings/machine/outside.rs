@@ -63,5 +63,6 @@ fn look(seen: &Seen) -> Verdict {
             Guard::passed("requests of which a proxy told", requests),
             Guard::passed("connections that waited to be accepted", waiting),
         ],
+        ..Problem::default()
     }])
 }

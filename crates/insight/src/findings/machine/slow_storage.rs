@@ -84,5 +84,6 @@ fn look(seen: &Seen) -> Verdict {
             Guard::passed("accesses", runs.runs),
             Guard::passed("seconds in which threads had no processor", rounded(starved)),
         ],
+        ..Problem::default()
     }])
 }

@@ -67,5 +67,6 @@ fn look(seen: &Seen) -> Verdict {
         }),
         event: seen.recent.ops.of(telemetry::Op::LoopWait).worst.event,
         guards: vec![Guard::passed("share of ready time without a processor", rounded(share))],
+        ..Problem::default()
     }])
 }

@@ -55,5 +55,6 @@ fn look(seen: &Seen) -> Verdict {
         }),
         event: seen.recent.ops.of(telemetry::Op::LoopWait).worst.event,
         guards: vec![Guard::passed("share of the periods in which the quota was used up", rounded(share))],
+        ..Problem::default()
     }])
 }

@@ -1,5 +1,6 @@
-//! Checks of what the program tells: certificates, the disk, names, indexes, hooks, settings.
+//! Checks of what the program tells: certificates, the disk, names, indexes, hooks, settings, receivers of alerts.
 
+mod alerts_do_not_arrive;
 mod certificate_ends;
 mod contradictory_settings;
 mod disk_fills;
@@ -16,6 +17,7 @@ use super::check::Check;
 
 /// All of them.
 pub(super) const ALL: &[&Check] = &[
+    &alerts_do_not_arrive::CHECK,
     &certificate_ends::CHECK,
     &contradictory_settings::CHECK,
     &disk_fills::CHECK,

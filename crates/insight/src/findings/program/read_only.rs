@@ -43,6 +43,7 @@ fn look(seen: &Seen) -> Verdict {
         evidence,
         event: refused.iter().find_map(|(_, seen)| seen.event),
         guards: vec![Guard::passed("requests refused", requests)],
+        ..Problem::default()
     }])
 }
 

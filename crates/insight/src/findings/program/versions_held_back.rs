@@ -46,6 +46,7 @@ fn problem(repository: &str, seen: &ReasonSeen) -> Option<Problem> {
         }),
         event: seen.event,
         guards: next.map(|next| Guard::passed("the next is shown", next)).into_iter().collect(),
+        ..Problem::default()
     })
 }
 

@@ -70,6 +70,9 @@ fn a_finding_opens_after_its_time_and_closes_after_its_quiet() {
     let closed: Vec<_> = looks.states.history.closed().collect();
     assert_eq!((closed.len(), closed[0].state, closed[0].since.0), (1, FindingState::Closed, looks.now));
     assert_eq!(closed[0].lost_s_per_hour, 12.0 * 12.0, "the past tells what it cost when it cost most");
+    // 11 s in five minutes for the minute of which the second look tells, and 12 s in five minutes for a moment.
+    assert!((closed[0].lost_s - 2.2).abs() < 0.01, "{}", closed[0].lost_s);
+    assert_eq!((closed[0].opened.map(|at| at.0), closed[0].ended), (Some(began + 5 * MINUTE), Some(closed[0].since)));
     assert_eq!(looks.look(0, &[("a", 10.0)]), pending("a"), "the next time it begins as pending");
 }
 
@@ -230,4 +233,29 @@ fn states_of_an_earlier_process_go_on() {
     assert_eq!(quiet.look(0, &[]), open("open"), "a pending one that is not seen goes");
     assert_eq!(quiet.look(30 * MINUTE - 1, &[]), open("open"));
     assert_eq!(quiet.look(1, &[]), []);
+}
+
+/// An alert is sent when a finding opens and when it closes, so these two open and close once, however often the fault pauses.
+#[test]
+fn shedding_and_a_full_accept_queue_that_pause_for_minutes_open_once_and_close_once() {
+    for key in ["class-too-narrow", "accept-queue-overflows"] {
+        let check = super::super::catalogue::checks().find(|check| check.key == key).unwrap();
+        let (mut states, mut changes, mut was_open) = (States::default(), Vec::new(), false);
+        // Three hours of looks, ten seconds apart: it sheds for ten minutes, and then for ten minutes it does not, for two hours.
+        for look in 0_i64..3 * 360 {
+            let sheds = look < 2 * 360 && look / 60 % 2 == 0;
+            let lost = Lost { recent_s: 30.0 + (look % 3) as f64, ..Lost::recent(30.0) };
+            let problem = Problem { subject: "bound:requests/uploads".to_owned(), lost, ..Problem::default() };
+            let found = if sheds { vec![Found::of(check, problem)] } else { Vec::new() };
+            let tick = u64::try_from(look * 10 + 1).unwrap() * 1_000_000_000;
+            states.look(found, Millis(look * 10_000), Tick(tick));
+            let is_open = states.entries.values().any(|entry| entry.opened.is_some());
+            if is_open != was_open {
+                changes.push(look / 6);
+                was_open = is_open;
+            }
+        }
+        // In minutes: it opens after five, and closes half an hour after it shed last.
+        assert_eq!(changes, [5, 139], "{key}");
+    }
 }

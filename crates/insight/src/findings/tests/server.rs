@@ -4,6 +4,7 @@ use super::super::catalogue::checks;
 use super::super::examine::{Examination, Examiner};
 use super::super::state::States;
 use crate::normal::normals::Normals;
+use crate::reuse::streams::reals;
 use crate::signals::Facts;
 use crate::signals::census::{FindingsCensus, Handover};
 use crate::signals::ring::Ring;
@@ -82,6 +83,7 @@ impl Server {
         self.now = Millis(self.now.0 + seconds.cast_signed() * 1000);
         let (uptime, trends) = (self.ring.uptime(), &mut self.seen.trends);
         self.sampler.sample(&self.recorder, whole, uptime, &mut self.sampled, trends);
+        self.handover.tell(reals(&self.recorder.bounds()));
     }
 
     /// What the machine and the pools did since the last look.

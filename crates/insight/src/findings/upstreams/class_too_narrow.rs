@@ -1,12 +1,14 @@
 //! A limit of requests, connections or waiting requests is reached, and clients are refused.
 
 use super::cost;
-use super::pool_size::ample;
 use crate::findings::check::{Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::gauge::Gauge;
+use crate::findings::saves::Saves;
 use crate::findings::wider::{Wider, wider};
 use crate::findings::wording::{count, length, percent};
 use crate::signals::bounds::BoundSeen;
 use crate::signals::seen::Seen;
+use crate::sizing::staffing::ample;
 use serde_json::json;
 use telemetry::{BoundName, Class};
 
@@ -91,6 +93,7 @@ fn problem(
     let whom: Vec<String> =
         clients.iter().take(3).map(|client| format!("{} {}", client.name(), count(client.time.shed, "time"))).collect();
     let whom = if whom.is_empty() { String::new() } else { format!(": {}", whom.join(", ")) };
+    let which = subject.split_once('/').map_or("", |(_, which)| which);
     let what = what.split_once(';').map_or(what, |(first, _)| first);
     let sentence = format!(
         "`{subject}` ({what}) has {} and refused {} in {} ({} of all requests){whom}; {to} would be enough{note}",
@@ -103,6 +106,7 @@ fn problem(
         subject: format!("bound:{subject}"),
         // A burst of refusals is over before somebody reads about it, so this never opens at once.
         lost: Lost { recent_s: lost.min(60.0), ..Lost::recent(lost) },
+        saves: Some(Saves::new(lost, Gauge::Refused(name.as_str().to_owned(), which.to_owned()))),
         confidence: 0.8,
         sentence,
         changes: change.into_iter().collect(),

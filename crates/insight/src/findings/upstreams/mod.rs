@@ -4,7 +4,7 @@ mod class_too_narrow;
 mod cost;
 mod lost_packets;
 mod pauses;
-mod pool_size;
+mod pool_saves;
 mod pool_too_narrow;
 mod serial_downloads;
 mod set_up;

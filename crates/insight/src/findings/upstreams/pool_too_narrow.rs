@@ -1,18 +1,18 @@
 //! A pool has too few places, and requests wait for one.
 
 use super::cost;
-use super::pool_size::places;
+use super::pool_saves::waits_saved;
 use crate::findings::check::{Change, Check, FindingKind, Guard, Lost, Problem, Verdict};
+use crate::findings::gauge::Gauge;
 use crate::findings::wording::{count, length, percent, seconds};
 use crate::signals::facts::HostFact;
 use crate::signals::seen::Seen;
+use crate::sizing::staffing::{WAIT, when_full_with_reserve};
 use serde_json::{Value, json};
 use telemetry::{BoundName, Histogram, Op, PoolName};
 
 /// The pool is full for this share of the seconds.
 const FULL: f64 = 0.05;
-/// 95 % of the waits are at most this share of the time that a place is used.
-const WAIT: f64 = 0.1;
 /// From this share of ready time without a processor on, more threads would not help.
 const STARVED: f64 = 0.5;
 
@@ -53,7 +53,7 @@ fn calls(seen: &Seen, fact: &HostFact) -> Option<Problem> {
     let lost = cost::of_host(seen, host, &[Op::UpstreamWait]);
     let share = cost::share(seen, &lost)?;
     let name = &fact.host;
-    let to = places(pool.capacity, &pool.demands);
+    let to = when_full_with_reserve(pool.capacity, &pool.demands);
     let has_room = !seen.hour.hosts.of(name).unwrap_or(host).load.slows_down();
     let change = Change::of_setting(seen, "upstream.max_calls", to)?;
     let then = if has_room {
@@ -68,8 +68,10 @@ fn calls(seen: &Seen, fact: &HostFact) -> Option<Problem> {
         seconds(lost.recent_s),
         length(&seen.recent),
     );
+    let saved = waits_saved(lost.recent_s, (pool.capacity, to), &pool.demands);
     Some(Problem {
         subject: format!("upstream:{name}"),
+        saves: has_room.then(|| saved.of(Gauge::Host(name.clone()))),
         lost,
         confidence: if has_room { 0.9 } else { 0.6 },
         sentence,
@@ -103,7 +105,7 @@ fn threads(seen: &Seen, pool: &(PoolName, BoundName, Op, &str, bool)) -> Option<
     };
     let share = cost::share(seen, &lost)?;
     let waiting = waits.sum() as f64 / 1e9 / pool.full.max(1) as f64;
-    let wanted = places(pool.threads, &pool.demands).max((pool.threads as f64 + waiting).ceil() as u64);
+    let wanted = when_full_with_reserve(pool.threads, &pool.demands).max((pool.threads as f64 + waiting).ceil() as u64);
     let processors = seen.facts.setting("server.cores").and_then(|setting| setting.number).unwrap_or(u64::MAX);
     let to = if *computes { wanted.min(processors) } else { wanted };
     let starved = seen.recent.machine.starved_share();
@@ -125,8 +127,11 @@ fn threads(seen: &Seen, pool: &(PoolName, BoundName, Op, &str, bool)) -> Option<
         length(&seen.recent),
         count(to, "thread"),
     );
+    let saved = waits_saved(lost.recent_s, (pool.threads, to), &pool.demands);
+    let gauge = Gauge::Pool(name.as_str().to_owned(), bound.as_str().to_owned());
     Some(Problem {
         subject: format!("pool:{}", name.as_str()),
+        saves: Some(saved.each(cores).of(gauge)),
         lost,
         confidence: 0.8,
         sentence,

@@ -2,6 +2,8 @@
 
 use super::cost;
 use crate::findings::check::{Change, Check, FindingKind, Guard, Problem, Verdict};
+use crate::findings::gauge::Gauge;
+use crate::findings::saves::Saves;
 use crate::findings::wording::{length, percent, seconds};
 use crate::signals::facts::HostFact;
 use crate::signals::seen::Seen;
@@ -63,6 +65,7 @@ fn problem(seen: &Seen, fact: &HostFact) -> Option<Problem> {
     let worst = Op::OF_SET_UP.into_iter().max_by_key(|op| host.part(*op).waited)?;
     Some(Problem {
         subject: format!("upstream:{name}"),
+        saves: Some(Saves::new(lost.recent_s, Gauge::Host(name.clone()))),
         lost,
         confidence: 0.9,
         sentence,

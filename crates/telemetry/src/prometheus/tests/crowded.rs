@@ -50,6 +50,7 @@ fn crowded() -> (Arc<Recorder>, MetricsView, Vec<Arc<crate::UpstreamCalls>>) {
         backends_named: true,
         repositories: names.into_iter().map(|name| (name, repository(true))).collect(),
         hosts: (0..60).map(|number| (format!("h{number}.example.org:443"), host(number))).collect(),
+        ..MetricsView::default()
     };
     (recorder, view, hosts)
 }
@@ -58,7 +59,7 @@ fn crowded() -> (Arc<Recorder>, MetricsView, Vec<Arc<crate::UpstreamCalls>>) {
 fn a_crowded_server_tells_at_most_ten_thousand_series_and_how_many_are_left_out() {
     let (recorder, view, _hosts) = crowded();
     let count = |page: &Page| page.families().iter().map(|family| family.series).sum::<usize>();
-    let mut whole = write(&recorder, &view);
+    let mut whole = write(Page::default(), &recorder, &view);
     let all = count(&whole);
     assert!(all > 2 * limit::SERIES_MAX, "only {all}");
     limit::cut(&mut whole, usize::MAX);

@@ -1,0 +1,71 @@
+//! A receiver of alerts takes none.
+
+use crate::findings::check::{Check, FindingKind, Guard, Problem, Verdict};
+use crate::signals::program::ReceiverFact;
+use crate::signals::seen::Seen;
+use serde_json::json;
+use std::time::Duration;
+
+/// Attempts that failed one after the other, at least. One may fail while the receiver restarts.
+const ATTEMPTS: u64 = 3;
+
+pub(super) const CHECK: Check = Check {
+    key: "alerts-do-not-arrive",
+    kind: FindingKind::Failure,
+    about: "A receiver of alerts takes none: nobody learns of findings from it",
+    when: "the last 3 attempts or more failed",
+    unless: "the receiver takes alerts again within the five minutes of a pending finding",
+    after: Check::AFTER,
+    // One that takes alerts at times would open and close it again and again.
+    keeps: Duration::from_secs(10 * 60),
+    look,
+};
+
+fn look(seen: &Seen) -> Verdict {
+    Verdict::Looked(seen.facts.program.receivers.iter().filter_map(problem).collect())
+}
+
+fn problem(receiver: &ReceiverFact) -> Option<Problem> {
+    let ReceiverFact { name, since, why, attempts, waiting } = receiver;
+    (*attempts >= ATTEMPTS).then(|| Problem {
+        subject: format!("receiver:{name}"),
+        confidence: 1.0,
+        sentence: format!(
+            "the receiver `{name}` of alerts has taken none since {since}, and {} for it: {why}; `daylight alerts test {name}` tries again",
+            match waiting {
+                0 => "none waits".to_owned(),
+                1 => "1 waits".to_owned(),
+                _ => format!("{waiting} wait"),
+            }
+        ),
+        evidence: json!({
+            "measures": ["count"], "by": ["outcome", "reason"],
+            "where": [["method", "=", "alert.send"], ["path", "=", format!("alerts/{name}")]],
+        }),
+        guards: vec![Guard::passed("failed attempts", *attempts)],
+        ..Problem::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::told::{NOON, found, told};
+    use super::*;
+    use crate::signals::program::ProgramFacts;
+
+    #[test]
+    fn three_failed_attempts_are_told_with_their_cause_and_two_are_not() {
+        let says = |attempts| {
+            let receiver =
+                ReceiverFact { name: "pager".into(), since: NOON, why: "it is silent".into(), attempts, waiting: 2 };
+            let seen = told(ProgramFacts { receivers: vec![receiver], ..ProgramFacts::default() });
+            found(&CHECK, &seen).pop().map(|problem| problem.sentence)
+        };
+        assert_eq!(says(2), None);
+        let said = says(3).unwrap();
+        assert!(
+            said.contains("`pager` of alerts has taken none since") && said.contains("2 wait for it: it is silent"),
+            "{said}"
+        );
+    }
+}
