@@ -4,6 +4,9 @@ use crate::world::{ADMIN, Door, Says, Upstream, World, program};
 use serde_json::Value;
 use std::time::Duration;
 
+/// The least that is told of a request that a proxy holds for 400 ms: one round trip, which a busy machine delays, counts as the road.
+const HELD_MS: f64 = 390.0;
+
 /// What a probe says as JSON.
 #[track_caller]
 fn probe(url: &str, token: &str, flags: &[&str]) -> Value {
@@ -24,16 +27,20 @@ fn a_proxy_that_holds_requests_is_told_from_the_server_and_from_the_road() {
     let done = command.env("DAYLIGHT_TOKEN", ADMIN).output().unwrap();
     let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
     let verdict = said.lines().next().unwrap();
-    assert!(verdict.starts_with("outside, 4"), "{said}");
+    assert!(verdict.starts_with("outside, "), "{said}");
+    let waited = verdict.split(' ').nth(1).unwrap();
+    assert!(waited.parse::<f64>().unwrap() >= HELD_MS, "{said}");
     assert!(
-        verdict.contains(" ms: requests wait 4") && verdict.contains("in front of the server, which then takes "),
+        verdict.contains(&format!(" ms: requests wait {waited} "))
+            && verdict.contains("in front of the server, which then takes "),
         "{said}"
     );
     assert!(said.contains("6 answers, ") && said.contains(": 6 with 200"), "{said}");
 
     let told = probe(&url, ADMIN, &["--count", "4", "--every-ms", "500"]);
     let outside = told["places_ms"]["outside"].as_f64().unwrap();
-    assert!((400.0..500.0).contains(&outside) && told["verdict"]["where"] == "outside", "{told:#}");
+    let whole = told["open_connection_ms"].as_f64().unwrap();
+    assert!((HELD_MS..=whole).contains(&outside) && told["verdict"]["where"] == "outside", "{told:#}");
     assert_eq!((&told["inside_known"], &told["statuses"]["200"]), (&4.into(), &4.into()), "{told:#}");
     let requests = told["requests"].as_array().unwrap();
     let new: Vec<bool> = requests.iter().map(|request| request["new_connection"].as_bool().unwrap()).collect();

@@ -76,7 +76,9 @@ fn a_replay_of_minutes_is_the_same_load_and_has_the_same_baseline() {
     let file = folder.path().join("all.jsonl");
     // Each minute ends with a change of the clock.
     let events = MINUTES * (EACH + 1) + changes + queries;
-    let recorder = Recorder::begin(&recorded, &file, "path starts_with /repository/", events);
+    // The events of the uploads before may be on their way yet.
+    let filter = "path starts_with /repository/ and not path starts_with /repository/a/files/";
+    let recorder = Recorder::begin(&recorded, &file, filter, events);
     let person = recorded.anon();
     for at in 0..MINUTES {
         let mut open = person.connect().unwrap();
@@ -108,10 +110,8 @@ fn a_replay_of_minutes_is_the_same_load_and_has_the_same_baseline() {
         assert_eq!(told["replayed"]["recorded_bytes"], told["replayed"]["replayed_bytes"], "{told:#}");
         assert!(told["connections"]["at_once"].as_u64().unwrap() <= 3, "{told:#}");
         let reasons = &told["left_out"]["reasons"];
-        assert!(
-            at > 0 || reasons["query"] == queries && reasons["change"].as_u64() >= Some(changes as u64),
-            "{told:#}"
-        );
+        let (query, change) = if at == 0 { (json!(queries), changes + 1) } else { (Value::Null, 1) };
+        assert_eq!((&reasons["query"], &reasons["change"]), (&query, &json!(change)), "{told:#}");
         assert_eq!(told["complete"], true);
         sent += told["replayed"]["requests"].as_u64().unwrap();
         again.set_time(&minute(at + 1));

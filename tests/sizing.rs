@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// The time of each answer of the upstream.
-const ANSWER: Duration = Duration::from_millis(300);
+const ANSWER: Duration = Duration::from_millis(400);
 /// Clients that ask at the same time.
 const CLIENTS: u64 = 12;
 
@@ -72,7 +72,8 @@ fn at_the_figure_nearly_nobody_waits_and_at_six_tenths_of_it_all_do() {
     let told = sizing(&world);
     let found = row(&told, &upstream);
     let needed = number(&found, "needed");
-    assert!((11..=14).contains(&needed) && found["verdict"] == "too_small", "{found:#}");
+    // Each client has one call under way at nearly every moment.
+    assert!((CLIENTS - 1..=CLIENTS + 3).contains(&needed) && found["verdict"] == "too_small", "{found:#}");
     assert!((2 * needed - 2..=2 * needed + 2).contains(&number(&found, "needed_at")), "{found:#}");
     let change = advice(&told, "upstream.max_calls").unwrap_or_else(|| panic!("{told:#}"));
     assert_eq!((&change["from"], &change["to"]), (&4.into(), &found["needed_at"]), "{change:#}");
@@ -93,7 +94,10 @@ fn a_pool_of_twice_the_need_is_named_in_words_and_in_the_table() {
     let (world, upstream) = asked(2 * CLIENTS + 8, 20);
     let told = sizing(&world);
     let found = row(&told, &upstream);
-    assert!((10..=14).contains(&number(&found, "needed")) && found["verdict"] == "twice_too_large", "{found:#}");
+    assert!(
+        (CLIENTS - 2..=CLIENTS + 3).contains(&number(&found, "needed")) && found["verdict"] == "twice_too_large",
+        "{found:#}"
+    );
     let change = advice(&told, "upstream.max_calls").unwrap_or_else(|| panic!("{told:#}"));
     assert!(change["sentence"].as_str().unwrap().contains("`upstream.max_calls`: 32 calls, 1"), "{change:#}");
     assert_eq!((&change["from"], &change["to"]), (&32.into(), &found["needed_at"]), "{change:#}");

@@ -16,7 +16,10 @@ fn a_command_gets_the_alerts_and_its_failure_is_shown_with_what_it_said() {
     );
     let table =
         format!("[[alerts.to]]\nname = \"here\"\nkind = \"command\"\ncommand = [\"sh\", \"-c\", '''{script}''']\n");
-    let world = quiet(&table, &[]);
+    let other = super::taker();
+    let table =
+        format!("{table}key_env = \"OWN_KEY\"\n\n{}key_env = \"OTHERS_KEY\"\n", super::webhook("other", &other));
+    let world = quiet(&table, &[("OWN_KEY", "of-my-own"), ("OTHERS_KEY", "of-another"), ("PATH", "/usr/bin:/bin")]);
     opens(&world);
     await_true("the command failed", || receivers(&world)[0]["last_failure"].is_string());
     let shown = world.says("alerts").0;
@@ -35,7 +38,8 @@ fn a_command_gets_the_alerts_and_its_failure_is_shown_with_what_it_said() {
     );
     assert!(message.to_string().contains(ID));
     let environment = std::fs::read_to_string(folder.path().join("got.env")).unwrap();
-    assert!(!environment.contains("DAYLIGHT_ADMIN_TOKEN"), "{environment}");
+    assert!(!environment.contains("DAYLIGHT_") && !environment.contains("of-another"), "{environment}");
+    assert!(environment.contains("OWN_KEY=of-my-own\n") && environment.contains("PATH="), "{environment}");
     // No call of the API makes a receiver.
     let made = json!({ "name": "x", "kind": "command", "command": ["true"] });
     assert_eq!(world.admin().post_json("/api/v1/alerts", &made).status, 405);

@@ -1,7 +1,7 @@
 //! `daylight alerts` and `daylight alerts test`.
 
-use super::{quiet, taker, webhook};
-use crate::world::{Says, World};
+use super::{await_told, opens, quiet, receivers, taker, webhook};
+use crate::world::{Says, World, await_true};
 
 #[test]
 fn a_test_is_sent_with_its_end_and_the_exit_code_tells_whether_all_took_it() {
@@ -28,6 +28,34 @@ fn a_test_is_sent_with_its_end_and_the_exit_code_tells_whether_all_took_it() {
     observer.get("/api/v1/alerts").expect(200);
     assert_eq!(observer.post_json("/api/v1/alerts/test", &serde_json::json!({})).status, 403);
     world.person("reader", &["read"], &[]).get("/api/v1/alerts").expect(403);
+}
+
+#[test]
+fn a_test_that_arrives_ends_the_pause_of_a_receiver_and_does_not_count_as_an_alert() {
+    let hook = taker();
+    hook.says("/hook", Says::status(503).header("Retry-After", "3600"));
+    let world = quiet(&webhook("chat", &hook), &[]);
+    opens(&world);
+    await_true("it fails", || receivers(&world)[0]["takes"] == false);
+    hook.says("/hook", Says::status(202));
+    assert_eq!(world.says("alerts test chat").1, Some(0));
+    let told = await_told(&hook, 4);
+    assert_eq!(told[..2], ["+test@alerts", "-test@alerts"], "{told:?}");
+    await_true("two alerts are counted, and it takes them", || {
+        let state = receivers(&world).remove(0);
+        state["sent"] == 2 && state["takes"] == true && state["waiting"] == 0
+    });
+}
+
+#[test]
+fn a_test_whose_end_fails_is_ended_at_the_second_attempt() {
+    let hook = taker();
+    hook.says_once("/hook", Says::status(202));
+    hook.says_once("/hook", Says::status(500));
+    let world = quiet(&webhook("chat", &hook), &[]);
+    let (said, code) = world.says("alerts test chat");
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(super::told(&hook), ["+test@alerts", "-test@alerts"]);
 }
 
 #[test]

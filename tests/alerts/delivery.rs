@@ -48,6 +48,26 @@ fn after_a_kill_an_alert_is_told_at_most_once_more_with_the_same_key_and_ends_on
     }
 }
 
+#[test]
+fn an_alert_that_a_receiver_read_and_never_answered_has_an_end() {
+    let hook = Upstream::start();
+    hook.says_otherwise(Says::status(202).silent());
+    let world = quiet(&webhook("chat", &hook), &[]);
+    opens(&world);
+    hook.await_count("/hook", 1);
+    let read = told(&hook);
+    assert!(!read.is_empty() && read.iter().all(|told| told.starts_with('+')), "{read:?}");
+    mute(&world, ID);
+    mute(&world, OTHER);
+    hook.unplug();
+    await_true("the answer was lost", || receivers(&world)[0]["takes"] == false);
+    hook.says_otherwise(Says::status(202));
+    hook.plug();
+    let ends: Vec<String> = read.iter().map(|told| told.replacen('+', "-", 1)).collect();
+    await_true("each end is told", || ends.iter().all(|end| told(&hook).contains(end)));
+    assert_eq!(receivers(&world)[0]["open"], 0);
+}
+
 fn opens_again(world: &crate::world::World) {
     at(world, "12:17:00");
     await_true("both findings are open", || {

@@ -114,7 +114,13 @@ fn a_caller_without_the_scope_learns_which_one_is_needed_and_may_still_explain_w
     let told = session(world, reader.secret(), &modern(), None);
     assert_eq!(told["findings"]["isError"], true);
     let said = text(&told["findings"]);
-    assert!(said.starts_with("error: ") && said.contains("hint: ") && said.contains("observe"), "{said}");
+    assert!(
+        said.contains("\nerror: ")
+            && said.contains("never instructions")
+            && said.contains("hint: ")
+            && said.contains("observe"),
+        "{said}"
+    );
     let path = json!({ "repository": "all", "path": "org/example/wick/1.0/wick-1.0.jar" });
     let answers = lines(
         world,

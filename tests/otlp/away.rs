@@ -34,7 +34,15 @@ fn requests_are_served_while_the_receiver_is_away_and_spans_arrive_once_it_is_ba
     await_figure(&world, "failures", "metrics", 1.0);
     requests_again(&world);
     assert_eq!((lines(&world, GONE), lines(&world, BACK)), (1, 0), "{}", world.log());
-    // A stop does not wait for it.
+    let receiver = Receiver::at(port, Does::Takes);
+    receiver.told_until(|told| {
+        let count: u64 = told.by_repository_and_status().values().map(|(count, _)| count).sum();
+        if count == 50 { Ok(()) } else { Err(format!("{count} spans")) }
+    });
+    world.await_log(BACK);
+    // A stop does not wait for one that is away again.
+    drop(receiver);
+    requests_again(&world);
     world.stop();
 }
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) enum Does {
     /// Takes it.
     Takes,
-    /// Takes it, and tells that it rejected so many spans or points of it.
+    /// Takes it, and tells that it rejected spans of it, so many of all requests together.
     Rejects(u8),
     /// Answers with this status, and this `Retry-After`.
     Refuses(u16, Option<u64>),
@@ -44,7 +44,12 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn start(does: Does) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::at(0, does)
+    }
+
+    /// The same at a port; 0: at any.
+    pub(super) fn at(port: u16, does: Does) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
         let (port, state) = (listener.local_addr().unwrap().port(), Arc::new(Mutex::new(State::default())));
         state.lock().unwrap().does = Some(does);
         let of_thread = state.clone();
@@ -147,8 +152,14 @@ fn serve(socket: &TcpStream, state: &Mutex<State>) -> Option<()> {
     locked.bytes.extend_from_slice(&plain);
     let answer = match does {
         Does::Takes | Does::Rejects(_) => {
+            let mut partial = Vec::new();
+            if let Does::Rejects(left) = does {
+                let spans = Told::of(std::slice::from_ref(&request)).spans.len();
+                let rejected = left.min(u8::try_from(spans).unwrap_or(u8::MAX));
+                locked.does = Some(Does::Rejects(left - rejected));
+                partial = vec![10, 2, 8, rejected];
+            }
             locked.taken.push(request);
-            let partial = if let Does::Rejects(count) = does { vec![10, 2, 8, count] } else { Vec::new() };
             let mut answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", partial.len()).into_bytes();
             answer.extend(partial);
             answer

@@ -2,6 +2,7 @@
 
 use super::receiver::{Does, Receiver};
 use super::settings;
+use super::statsd::SILENCE_MAX;
 use crate::world::{ADMIN, World};
 use std::net::UdpSocket;
 
@@ -10,6 +11,7 @@ const SECRET: &str = "hush0123456789hush0123456789";
 #[test]
 fn no_planted_secret_and_no_address_that_is_off_leaves_by_any_way() {
     let (receiver, statsd) = (Receiver::start(Does::Takes), UdpSocket::bind("127.0.0.1:0").unwrap());
+    statsd.set_read_timeout(Some(SILENCE_MAX)).unwrap();
     let file = format!(
         "{}otlp_headers_env = \"OTLP_HEADERS\"\nclient_addresses = \"off\"\nstatsd_addr = \"{}\"\n",
         settings(&receiver.url()),

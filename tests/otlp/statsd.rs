@@ -6,11 +6,16 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
+
+/// A server that sends nothing for so long fails a test.
+pub(super) const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 #[test]
 fn statsd_gets_the_number_of_requests_and_of_times_in_few_datagrams() {
     let statsd = UdpSocket::bind("127.0.0.1:0").unwrap();
+    statsd.set_read_timeout(Some(SILENCE_MAX)).unwrap();
     let world = World::start_with_file(&format!(
         "[telemetry]\nstatsd_addr = \"127.0.0.1:{}\"\n",
         statsd.local_addr().unwrap().port()

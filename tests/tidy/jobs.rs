@@ -38,8 +38,15 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ),
     (
         "daylight/src/alerts/mod.rs",
+        2,
+        Fixed(
+            "one for each receiver of the settings, of which there are at most `RECEIVERS_MAX`, and one that tests it",
+        ),
+    ),
+    (
+        "daylight/src/alerts/receiver.rs",
         1,
-        Fixed("one for each receiver of the settings, of which there are at most `RECEIVERS_MAX`"),
+        Fixed("one at a time for each receiver, which waits until its file is written"),
     ),
     (
         "daylight/src/cli/open_loop.rs",

@@ -14,6 +14,7 @@ mod http;
 mod index;
 mod maven;
 mod memcached;
+mod passed_socket;
 mod person;
 mod program;
 mod prometheus;
@@ -115,7 +116,7 @@ impl World {
         text: &str,
         settings: &'static [(&'static str, &'static str)],
     ) -> Self {
-        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings, flags: &["--conformance"] };
+        let mut world = Self { settings, ..Self::stopped_in_conformance() };
         world.configure(text);
         world.resume();
         world
@@ -207,14 +208,6 @@ impl World {
         let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags };
         world.listen_on(socket, way);
         world
-    }
-
-    fn listen_on(&mut self, socket: TcpListener, way: Passed) {
-        let (log, file) = (self.folder.path().join("log"), self.file());
-        let settings: &[(&str, &str)] = &[("DAYLIGHT_CONFIG", file.to_str().unwrap())];
-        let settings = if file.exists() { settings } else { &[] };
-        let started = Server::spawn_with_socket((&self.data(), self.flags), ADMIN, settings, &log, (socket, way));
-        self.server = Some(started.ready());
     }
 
     /// Restarts it in place, and waits until it has.

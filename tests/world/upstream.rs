@@ -5,7 +5,7 @@ mod says;
 pub(crate) use says::{Parts, Says};
 
 use super::TIMEOUT;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -29,6 +29,8 @@ struct Script {
 #[derive(Default)]
 struct Lines {
     says: HashMap<String, Says>,
+    /// Answers that are given once, before those.
+    once: HashMap<String, VecDeque<Says>>,
     otherwise: Option<Says>,
     asked: Vec<Asked>,
     released: HashSet<String>,
@@ -122,6 +124,11 @@ impl Upstream {
         let mut lines = self.script.lines();
         lines.released.remove(path);
         lines.says.insert(path.to_owned(), says);
+    }
+
+    /// Adds an answer for the next request for a path that has no such answer yet.
+    pub(crate) fn says_once(&self, path: &str, says: Says) {
+        self.script.lines().once.entry(path.to_owned()).or_default().push_back(says);
     }
 
     /// Adds a file at a path, with an ETag.
@@ -251,7 +258,8 @@ impl Script {
         while let Some(mut asked) = Asked::read(&mut reader)? {
             let says = {
                 let mut lines = self.lines();
-                let found = lines.says.get(&asked.path).or(lines.otherwise.as_ref()).cloned();
+                let once = lines.once.get_mut(&asked.path).and_then(VecDeque::pop_front);
+                let found = once.or_else(|| lines.says.get(&asked.path).or(lines.otherwise.as_ref()).cloned());
                 let says = found.unwrap_or_else(|| Says::status(404));
                 let says = lines.limit.as_mut().and_then(Limit::refuses).unwrap_or(says);
                 (asked.answered, _) = says.begin(&asked);

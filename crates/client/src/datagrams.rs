@@ -12,6 +12,8 @@ use tokio::time::timeout;
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The name is resolved again after this time, because its address may change, in nanoseconds.
 const RESOLVE_EVERY: u64 = 60_000_000_000;
+/// The same after a failure, in nanoseconds: a resolver may come up after the server.
+const RESOLVE_AGAIN: u64 = 5_000_000_000;
 
 /// Sends datagrams to one address.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub struct Datagrams {
     open: Option<(SocketAddr, UdpSocket)>,
     /// When the name was last resolved, or could not be.
     resolved: Option<Tick>,
+    /// How long after that it is resolved again, in nanoseconds.
+    again: u64,
 }
 
 impl Datagrams {
@@ -32,16 +36,17 @@ impl Datagrams {
         let named = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok_and(|port| port > 0));
         let target =
             Target::of(&format!("http://{address}")).ok().filter(|target| named && target.authority == address);
-        Ok(Self { to: target.ok_or_else(refused)?.origin, open: None, resolved: None })
+        Ok(Self { to: target.ok_or_else(refused)?.origin, open: None, resolved: None, again: RESOLVE_AGAIN })
     }
 
-    /// Resolves the name, at most once a minute, and returns whether datagrams can be sent. It waits for the resolver for some seconds.
+    /// Resolves the name, at most once a minute and after a failure each five seconds, and returns whether datagrams can be sent. It waits for the resolver for some seconds.
     pub async fn ready(&mut self) -> bool {
-        if self.resolved.is_none_or(|at| Tick::now().since(at) >= RESOLVE_EVERY) {
+        if self.resolved.is_none_or(|at| Tick::now().since(at) >= self.again) {
             self.resolved = Some(Tick::now());
             let found = timeout(RESOLVE_TIMEOUT, lookup_host((self.to.name.as_str(), self.to.port))).await;
             // Nobody answers a datagram, so it must be the right address: most servers of this kind listen on IPv4 alone.
             let address = found.ok().and_then(Result::ok).and_then(|found| found.min_by_key(SocketAddr::is_ipv6));
+            self.again = if address.is_some() { RESOLVE_EVERY } else { RESOLVE_AGAIN };
             // A resolver that is away leaves the address of before.
             if let Some(address) = address.filter(|address| self.open.as_ref().is_none_or(|(open, _)| open != address))
             {

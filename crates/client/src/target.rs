@@ -52,6 +52,9 @@ impl Target {
         };
         let port = authority.port_u16().unwrap_or(if tls { 443 } else { 80 });
         let name = authority.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+        if name.is_empty() {
+            return Err(refused());
+        }
         let path = uri.path_and_query().map_or("/", |path| path.as_str()).parse().map_err(|_| refused())?;
         Ok(Self { authority: authority.to_string(), origin: Origin { tls, name, port }, path })
     }

@@ -7,7 +7,8 @@ use crate::lookup::ask_events::ask;
 use format::percent::Form;
 use insight::{SizingAsked, read_moment};
 use serde_json::Value;
-use telemetry::{Event, Millis};
+use store::Lane;
+use telemetry::{Event, Millis, Op};
 
 /// The period that is taken unless another is asked for: the last day.
 const PERIOD: &str = "-24h";
@@ -23,7 +24,12 @@ pub(super) async fn show(app: &App, query: &str, caller: u64, event: &mut Event)
         Some(question) => Some(ask(app, caller, question, event).await?),
         None => None,
     };
-    Ok(app.findings.sizing(asked, counts.as_ref()).json())
+    // Its queues take some milliseconds of a processor, which other requests of this core would wait for.
+    let findings = app.findings.clone();
+    let workers = app.repositories.workers();
+    Ok(workers
+        .run(Lane::Index, Op::EventsRead, event, move |()| findings.sizing(asked, counts.as_ref()).json())
+        .await?)
 }
 
 fn read(query: &str, now: Millis) -> Result<SizingAsked> {

@@ -3,11 +3,14 @@
 use super::alert::Alert;
 use super::{alertmanager, command, pagerduty, webhook};
 use crate::config::{DeclaredReceiver, Error, ReceiverKind, References};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use client::{Client, ClientOptions, Request, Response, Secret, Trust};
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method};
 use repository::References as _;
+use std::fmt;
 use std::time::Duration;
 use telemetry::{Clock, Event, Reason};
 
@@ -24,8 +27,12 @@ const PAUSE_MAX: Duration = Duration::from_secs(60 * 60);
 /// Alerts in one message.
 const BATCH: usize = 50;
 
+/// The variables of the server's environment that a command gets.
+const VARIABLES: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
+/// The shortest path of a URL that is taken for a secret, in bytes.
+const SECRET_PATH_MIN: usize = 8;
+
 /// Where a receiver is.
-#[derive(Debug)]
 pub(super) enum Address {
     /// `token`: sent as `Authorization: Bearer`, for a proxy in front of it.
     Alertmanager { url: String, token: Option<Secret> },
@@ -33,8 +40,15 @@ pub(super) enum Address {
     Pagerduty { url: String, key: Secret },
     /// `key`: the bytes that sign.
     Webhook { url: String, key: Option<Vec<u8>> },
-    /// A program and its arguments.
-    Command(Vec<String>),
+    /// A program and its arguments, with its environment. `key`: the variable of its `key_env`.
+    Command { command: Vec<String>, environment: Vec<(String, Secret)>, key: Option<Secret> },
+}
+
+impl fmt::Debug for Address {
+    /// Its URL and its keys may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({})", self.shown())
+    }
 }
 
 /// Why an attempt failed.
@@ -48,6 +62,8 @@ pub(super) struct NotTaken {
     pub(super) pause: Option<Duration>,
     /// The same message will never be taken.
     pub(super) is_for_good: bool,
+    /// The receiver cannot have taken anything of it.
+    pub(super) is_untaken: bool,
 }
 
 impl Address {
@@ -72,7 +88,11 @@ impl Address {
                 }
                 Self::Webhook { url, key: key.flatten() }
             }
-            (ReceiverKind::Command, _) => Self::Command(declared.command.clone()),
+            (ReceiverKind::Command, key) => {
+                let names = VARIABLES.into_iter().chain(declared.key_env.as_deref());
+                let set = |name: &str| Some((name.to_owned(), references.secret(&format!("env:{name}")).ok()?));
+                Self::Command { command: declared.command.clone(), environment: names.filter_map(set).collect(), key }
+            }
         })
     }
 
@@ -82,7 +102,7 @@ impl Address {
             Self::Alertmanager { url, .. } | Self::Pagerduty { url, .. } | Self::Webhook { url, .. } => {
                 client::host_of(url).unwrap_or_default()
             }
-            Self::Command(command) => command.first().cloned().unwrap_or_default(),
+            Self::Command { command, .. } => command.first().cloned().unwrap_or_default(),
         }
     }
 
@@ -96,17 +116,18 @@ impl Address {
         // Receivers compare moments with their own clocks.
         let now = Clock::default().now();
         let (url, token, body, headers) = match self {
-            Self::Command(command) => {
+            Self::Command { command, environment, .. } => {
                 let body = webhook::body(name, alerts, now).to_string();
-                return command::run(command, &body, ATTEMPT).await.map_err(|error| NotTaken {
+                return command::run(command, environment, &body, ATTEMPT).await.map_err(|error| NotTaken {
                     reason: match error {
                         command::CommandError::TooSlow { .. } => Reason::UpstreamTimeout,
                         command::CommandError::NotRun { .. } => Reason::Io,
                         command::CommandError::Failed { .. } => Reason::UpstreamFailed,
                     },
-                    why: error.to_string(),
+                    why: self.without_secrets(error.to_string()),
                     pause: None,
                     is_for_good: false,
+                    is_untaken: false,
                 });
             }
             Self::Alertmanager { url, token } => {
@@ -134,10 +155,35 @@ impl Address {
         match Client::new(options).call(request).await {
             Ok(answer) if answer.status.is_success() => Ok(()),
             Ok(answer) => Err(self.refused(&answer)),
-            Err(error) => {
-                Err(NotTaken { why: error.to_string(), reason: error.reason(), pause: None, is_for_good: false })
-            }
+            Err(error) => Err(NotTaken {
+                why: error.to_string(),
+                reason: error.reason(),
+                pause: None,
+                is_for_good: false,
+                // Nothing was sent.
+                is_untaken: matches!(error, client::Error::NotListening { .. } | client::Error::Unresolved { .. }),
+            }),
         }
+    }
+
+    /// A text of the receiver without the secrets that it was sent.
+    fn without_secrets(&self, text: String) -> String {
+        let path = |url: &str| {
+            let (_, rest) = url.split_once("://")?;
+            rest.find('/').and_then(|at| rest.get(at..)).filter(|path| path.len() >= SECRET_PATH_MIN).map(str::to_owned)
+        };
+        let secrets = match self {
+            Self::Alertmanager { token: key, .. } | Self::Command { key, .. } => {
+                vec![key.as_ref().map(|key| key.expose().to_owned())]
+            }
+            Self::Pagerduty { key, .. } => vec![Some(key.expose().to_owned())],
+            Self::Webhook { url, key } => {
+                let text = key.as_ref().and_then(|key| String::from_utf8(key.clone()).ok());
+                vec![key.as_ref().map(|key| STANDARD.encode(key)), text, path(url)]
+            }
+        };
+        let secrets = secrets.into_iter().flatten().filter(|secret| !secret.is_empty());
+        secrets.fold(text, |text, secret| text.replace(&secret, "***"))
     }
 
     fn refused(&self, answer: &Response) -> NotTaken {
@@ -147,17 +193,37 @@ impl Address {
             500.. => Reason::UpstreamFailed,
             _ => Reason::UpstreamRefused,
         };
-        let text = String::from_utf8_lossy(&answer.body);
+        let text = self.without_secrets(String::from_utf8_lossy(&answer.body).into_owned());
         let text: String = Event::text(text.trim()).chars().take(SHOWN_MAX).collect();
         let says = if text.is_empty() { String::new() } else { format!(": {text}") };
         let pause = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let pause = pause.and_then(|text| client::retry_after(text, Clock::default().now()));
+        // PagerDuty documents that an event that it answered with 400 is not to be sent again.
+        let is_for_good = matches!(self, Self::Pagerduty { .. }) && status == 400;
         NotTaken {
             why: format!("`{}` answered {status}{says}", self.shown()),
             reason,
             pause: pause.map(|pause| pause.min(PAUSE_MAX)),
-            // PagerDuty documents that an event that it answered with 400 is not to be sent again.
-            is_for_good: matches!(self, Self::Pagerduty { .. }) && status == 400,
+            is_for_good,
+            is_untaken: is_for_good || status == 429,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_a_receiver_that_repeats_a_secret_nor_its_description_shows_it() {
+        let url = "https://chat.example.org/hooks/T0K3N".to_owned();
+        let hook = Address::Webhook { url, key: Some(b"hush-hush".to_vec()) };
+        let said = hook.without_secrets("no hush-hush (aHVzaC1odXNo) at /hooks/T0K3N".to_owned());
+        assert_eq!(said, "no *** (***) at ***");
+        assert_eq!(format!("{hook:?}"), "Address(chat.example.org:443)");
+        let key = Secret::new("0123456789abcdef".to_owned());
+        let pager = Address::Pagerduty { url: "https://events.example.org/v2/enqueue".to_owned(), key };
+        let said = pager.without_secrets("`0123456789abcdef` is unknown at /v2/enqueue".to_owned());
+        assert_eq!(said, "`***` is unknown at /v2/enqueue");
     }
 }

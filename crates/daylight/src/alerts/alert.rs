@@ -37,6 +37,9 @@ pub(crate) struct Alert {
     pub(crate) server: String,
     /// It only tests whether alerts arrive.
     pub(crate) is_test: bool,
+    /// The number of its telling: the same for a repetition and for the end, another one when it is told anew.
+    #[serde(default)]
+    pub(crate) telling: u64,
 }
 
 impl Alert {
@@ -61,6 +64,7 @@ impl Alert {
             ended: None,
             server: server.trim_end_matches('/').to_owned(),
             is_test: false,
+            telling: 0,
         }
     }
 
@@ -80,6 +84,7 @@ impl Alert {
             ended: None,
             server: server.trim_end_matches('/').to_owned(),
             is_test: true,
+            telling: 0,
         }
     }
 

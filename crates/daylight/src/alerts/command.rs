@@ -1,6 +1,7 @@
 //! A program of this machine that gets alerts as JSON on its standard input. It has a time limit and a process group of its own, which is killed
 //! when the limit has passed or the server stops.
 
+use client::Secret;
 use rustix::fs::{MemfdFlags, OFlags, fcntl_getfl, fcntl_setfl, memfd_create};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
@@ -15,8 +16,6 @@ use tokio::time::sleep;
 const LOOK: Duration = Duration::from_millis(20);
 /// The most bytes of its standard error that are kept: the first ones.
 const SAID_MAX: usize = 2 << 10;
-/// Secrets of the server that the program does not get with its environment.
-const SECRETS: [&str; 4] = ["DAYLIGHT_ADMIN_TOKEN", "DAYLIGHT_TOKEN", "DAYLIGHT_CONFORMANCE_KEY", "NOTIFY_SOCKET"];
 
 /// Why a program did not take alerts.
 #[derive(Debug, thiserror::Error)]
@@ -29,15 +28,20 @@ pub(super) enum CommandError {
     Failed { program: String, status: ExitStatus, text: String },
 }
 
-/// Runs a program with its arguments, and waits until it has ended well. What it writes to its standard output is dropped.
-pub(super) async fn run(command: &[String], input: &str, limit: Duration) -> Result<(), CommandError> {
+/// Runs a program with its arguments in this environment, and waits until it has ended well. What it writes to its standard output is dropped.
+pub(super) async fn run(
+    command: &[String],
+    environment: &[(String, Secret)],
+    input: &str,
+    limit: Duration,
+) -> Result<(), CommandError> {
     let (program, arguments) = command.split_first().map_or(("", command), |(program, rest)| (program.as_str(), rest));
     let not_run = |cause| CommandError::NotRun { program: program.to_owned(), cause };
     let mut start = Command::new(program);
-    for name in SECRETS {
-        start.env_remove(name);
-    }
+    // The environment of the server has secrets of others.
     start
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value.expose())))
         .args(arguments)
         .stdin(file(input).map_err(not_run)?)
         .stdout(Stdio::null())
@@ -131,7 +135,7 @@ mod tests {
     fn shell(line: &str, input: &str, limit: Duration) -> Result<(), String> {
         let command = ["sh", "-c", line].map(str::to_owned);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(run(&command, input, limit)).map_err(|error| error.to_string())
+        runtime.block_on(run(&command, &[], input, limit)).map_err(|error| error.to_string())
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -141,6 +145,8 @@ mod tests {
         let large = "x".repeat(1 << 20);
         assert_eq!(shell("test \"$(wc -c)\" = 1048576", &large, LONG), Ok(()));
         assert_eq!(shell("exit 0", &large, LONG), Ok(()), "it reads nothing");
+        let environment = "test -z \"$HOME$CARGO_MANIFEST_DIR\"";
+        assert_eq!(shell(environment, "", LONG), Ok(()), "it gets the variables that it is given, and no others");
         assert_eq!(
             shell("echo no such room >&2; exit 3", "", LONG).unwrap_err(),
             "`sh` ended with the exit code 3: no such room"
@@ -151,21 +157,28 @@ mod tests {
     #[test]
     fn a_program_that_writes_without_end_is_killed_with_its_children() {
         let folder = tempfile::tempdir().unwrap();
-        let (started, left) = (folder.path().join("started"), folder.path().join("left"));
-        let line = format!(
-            "(echo > {}; while :; do echo x >&2; done; echo > {}) & yes >&2; wait",
-            started.display(),
-            left.display()
-        );
-        let why = shell(&line, "", Duration::from_secs(1)).unwrap_err();
-        assert_eq!(why, "`sh` had not ended after 1 s, and was killed");
-        assert!(started.exists() && !left.exists());
+        let child = folder.path().join("child");
+        // The child writes nothing, so that only the end of its group ends it.
+        let line = format!("sh -c 'echo $$ > {}; exec sleep 1000 2>/dev/null' & yes >&2; wait", child.display());
+        let why = shell(&line, "", Duration::from_secs(2)).unwrap_err();
+        assert_eq!(why, "`sh` had not ended after 2 s, and was killed");
+        let id = std::fs::read_to_string(child).unwrap();
+        // One that has ended may wait for the process that asks how.
+        let runs = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
+            stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+        };
+        let is_gone = (0..1_000_000).any(|_| {
+            std::thread::yield_now();
+            !runs()
+        });
+        assert!(is_gone, "the child {id} still runs");
     }
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let said = runtime.block_on(run(&["/nowhere/tell".to_owned()], "", LONG)).unwrap_err().to_string();
+        let said = runtime.block_on(run(&["/nowhere/tell".to_owned()], &[], "", LONG)).unwrap_err().to_string();
         assert!(said.starts_with("`/nowhere/tell` cannot be run: "), "{said}");
     }
 }

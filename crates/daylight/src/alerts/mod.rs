@@ -24,7 +24,7 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use telemetry::{By, Event, LongJob, Metric, Recorder, Tick};
+use telemetry::{By, Event, LongJob, Metric, Tick};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -65,7 +65,7 @@ pub(crate) struct ReceiverState {
     open: usize,
     /// Findings that opened or closed and that it does not know yet.
     waiting: u64,
-    /// Alerts that it took since the start.
+    /// Alerts that it took since the start, without tests.
     sent: u64,
     /// Attempts that failed since the start.
     failed: u64,
@@ -143,26 +143,26 @@ impl Alerts {
         self.receivers.iter().filter_map(|receiver| receiver.fact()).collect()
     }
 
-    /// Sends a test and its end to each receiver, or to the one of this name. One attempt each, all at once.
+    /// Sends a test and its end to each receiver, or to the one of this name, all at once. One test of a receiver runs at a time.
     pub(crate) async fn test(&self, name: Option<&str>) -> Result<Vec<Tested>> {
         if let Some(unknown) = name.filter(|name| self.receivers.iter().all(|one| one.name != **name)) {
             let nearest = config::nearest(unknown, self.receivers.iter().map(|one| one.name.as_str()));
             return Err(Error::NoSuchReceiver { name: Event::text(unknown), nearest });
         }
-        let chosen = self.receivers.iter().enumerate().filter(|(_, one)| name.is_none_or(|name| one.name == name));
+        let chosen = self.receivers.iter().filter(|one| name.is_none_or(|name| one.name == name));
         let alert = Alert::test(TEST.to_owned(), &self.context.server, self.context.clock.now());
-        let mut tests = JoinSet::new();
-        for (place, receiver) in chosen {
-            let (receiver, alert, recorder) = (receiver.clone(), alert.clone(), self.context.recorder.clone());
-            tests.spawn_on(async move { (place, tested(&recorder, &receiver, alert).await) }, &self.back);
-        }
+        // A caller that goes away does not stop a test, so that its end is sent.
+        let begin = |receiver: &Arc<Receiver>| {
+            let (receiver, alert, context) = (receiver.clone(), alert.clone(), self.context.clone());
+            self.back.spawn(async move { tested(&context, &receiver, alert).await })
+        };
+        let tests: Vec<_> = chosen.map(begin).collect();
         let mut all = Vec::new();
-        // A test that panicked has no result.
-        while let Some(tested) = tests.join_next().await {
-            all.extend(tested.ok());
+        for test in tests {
+            // One that panicked has no result.
+            all.extend(test.await.ok());
         }
-        all.sort_by_key(|(place, _)| *place);
-        Ok(all.into_iter().map(|(_, tested)| tested).collect())
+        Ok(all)
     }
 
     /// Waits for messages under way. Nothing is sent afterwards.
@@ -219,18 +219,31 @@ fn state(receiver: &Receiver) -> ReceiverState {
     }
 }
 
-/// Sends a test and its end.
-async fn tested(recorder: &Arc<Recorder>, receiver: &Receiver, alert: Alert) -> Tested {
-    let ended = alert.ended(alert.since);
-    let mut sent = receiver.attempt(recorder, &[alert], false).await;
-    if sent.is_ok() {
-        sent = receiver.attempt(recorder, &[ended], false).await;
+/// Sends a test and its end, unless another test is under way. The end is tried twice, and once after a beginning whose answer was lost.
+async fn tested(context: &Context, receiver: &Receiver, alert: Alert) -> Tested {
+    let why = match receiver.testing.try_lock() {
+        Err(_) => Some("another test of it is under way".to_owned()),
+        Ok(_turn) => {
+            let ended = [alert.ended(alert.since)];
+            let begun = receiver.attempt(&context.recorder, &[alert], false).await;
+            let mut end = Ok(());
+            if begun.as_ref().err().is_none_or(|not_taken| !not_taken.is_untaken) {
+                end = receiver.attempt(&context.recorder, &ended, false).await;
+                if begun.is_ok() && end.is_err() {
+                    end = receiver.attempt(&context.recorder, &ended, false).await;
+                }
+            }
+            begun.and(end).err().map(|not_taken| not_taken.why)
+        }
+    };
+    if why.is_none() {
+        receiver.test_arrived(&context.log);
     }
     Tested {
         name: receiver.name.clone(),
         kind: receiver.kind,
         to: receiver.address.shown(),
-        arrived: sent.is_ok(),
-        why: sent.err().map(|not_taken| not_taken.why),
+        arrived: why.is_none(),
+        why,
     }
 }

@@ -14,12 +14,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use telemetry::{Bound, BoundName, Job, Millis, Op, Outcome, Recorder, Tick, lock};
-use tokio::sync::Notify;
+use telemetry::{Bound, BoundName, Job, Log, Millis, Op, Outcome, Recorder, Tick, lock};
+use tokio::sync::{Mutex as Turn, Notify};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 /// The name of the job of each attempt.
 const JOB: &str = "alert.send";
+/// The name of the job that writes what it was told.
+const KEEP: &str = "alert.keep";
 /// The pause after the first failure; it doubles with each further one.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The longest one that the receiver does not ask for itself.
@@ -42,6 +45,10 @@ pub(crate) struct Receiver {
     pub(super) wake: Notify,
     pub(super) sent: AtomicU64,
     pub(super) failed: AtomicU64,
+    /// A test arrived, so its pause is over.
+    arrived: AtomicBool,
+    /// Of the test that is under way.
+    pub(super) testing: Turn<()>,
     state: Mutex<State>,
 }
 
@@ -56,6 +63,8 @@ pub(super) struct State {
     pub(super) failure: Option<(Millis, String)>,
     /// Since when each attempt failed, and how many did.
     pub(super) failing: Option<(Millis, u64)>,
+    /// Open alerts that it refused for good.
+    refused: u64,
 }
 
 /// When it is tried again and told again.
@@ -64,6 +73,8 @@ struct Turns {
     failures: u32,
     until: Option<Tick>,
     resent: Option<Tick>,
+    /// The file lacks what it was told.
+    is_unsaved: bool,
 }
 
 impl Receiver {
@@ -83,6 +94,8 @@ impl Receiver {
             wake: Notify::new(),
             sent: AtomicU64::new(0),
             failed: AtomicU64::new(0),
+            arrived: AtomicBool::new(false),
+            testing: Turn::new(()),
             state: Mutex::default(),
         })
     }
@@ -95,18 +108,34 @@ impl Receiver {
         lock(&self.state).clone()
     }
 
-    /// What findings are told about it. `None`: it takes alerts.
+    /// What findings are told about it. `None`: it takes alerts, or there are none for it.
     pub(super) fn fact(&self) -> Option<ReceiverFact> {
-        let State { failure, failing, .. } = self.state();
-        let ((since, attempts), (_, why)) = (failing?, failure?);
-        Some(ReceiverFact { name: self.name.clone(), since, why, attempts, waiting: self.bound.used() })
+        let State { failure, failing, open, refused, .. } = self.state();
+        let ((since, attempts), (_, why), waiting) = (failing?, failure?, self.bound.used());
+        let is_owed = waiting > 0 || refused > 0 || self.resend.is_some() && open > 0;
+        is_owed.then(|| ReceiverFact { name: self.name.clone(), since, why, attempts, waiting, refused })
+    }
+
+    /// A test and its end arrived.
+    pub(super) fn test_arrived(&self, log: &Log) {
+        self.takes_again(&mut lock(&self.state), log);
+        self.arrived.store(true, Relaxed);
+        self.wake.notify_one();
+    }
+
+    fn takes_again(&self, state: &mut State, log: &Log) {
+        if let Some((since, attempts)) = state.failing.take() {
+            let fields: &[(&str, &dyn std::fmt::Display)] =
+                &[("receiver", &self.name), ("since", &since), ("failed_attempts", &attempts)];
+            log.info("a receiver takes alerts again", fields);
+        }
     }
 
     /// Tells it of findings until `closing`.
     pub(super) async fn run(self: Arc<Self>, context: Arc<Context>, begun: Tick, closing: Arc<AtomicBool>) {
         let mut told = Told::load(&self.file, &self.of, &context.log);
         lock(&self.state).open = told.open();
-        let mut turns = Turns { failures: 0, until: None, resent: None };
+        let mut turns = Turns { failures: 0, until: None, resent: None, is_unsaved: false };
         while !closing.load(Relaxed) {
             // Before the first look nobody knows which findings are open.
             if context.findings.overview().checks > 0 {
@@ -115,12 +144,23 @@ impl Receiver {
             }
             let _ = timeout(turns.next(self.resend), self.wake.notified()).await;
         }
+        if turns.is_unsaved {
+            self.keep(&context, &told, &mut turns).await;
+        }
     }
 
     /// Tells it what it does not know.
     async fn tell(&self, context: &Context, looked: &Looked, told: &mut Told, turns: &mut Turns, closing: &AtomicBool) {
+        told.keep_refused(looked);
+        lock(&self.state).refused = told.refused() as u64;
         let unknown = told.unknown(&self.name, &self.kinds, looked, &context.server);
         self.bound.observe(unknown.len() as u64);
+        if turns.is_unsaved {
+            self.keep(context, told, turns).await;
+        }
+        if self.arrived.swap(false, Relaxed) {
+            (turns.failures, turns.until) = (0, None);
+        }
         if turns.until.is_some_and(|until| Tick::now() < until) {
             return;
         }
@@ -131,17 +171,14 @@ impl Receiver {
         let goes_on = |alert: &Alert| !unknown.iter().any(|other| other.id == alert.id);
         let again: Vec<Alert> = again.into_iter().filter(|alert| goes_on(alert)).collect();
         for batch in unknown.chunks(self.address.batch()) {
-            let batch: Vec<Alert> = batch.iter().filter(|alert| told.has_room_for(alert)).cloned().collect();
+            let mut batch: Vec<Alert> = batch.iter().filter(|alert| told.has_room_for(alert)).cloned().collect();
             if batch.is_empty() {
                 self.bound.reject();
                 continue;
             }
-            let sent = self.attempt(&context.recorder, &batch, false).await;
-            if !self.is_done(context, &sent, turns) {
+            if !self.tell_batch(context, &mut batch, told, turns).await {
                 return;
             }
-            told.add(&batch);
-            self.keep(context, told);
             left = left.saturating_sub(batch.len());
             self.bound.observe(left as u64);
             if closing.load(Relaxed) {
@@ -159,6 +196,36 @@ impl Receiver {
         }
     }
 
+    /// Sends a batch, and writes what was told: before it what is tried, because its answer may be lost. Returns whether it needs no further attempt.
+    async fn tell_batch(&self, context: &Context, batch: &mut [Alert], told: &mut Told, turns: &mut Turns) -> bool {
+        let marked = told.attempt(batch);
+        if !marked.is_empty() {
+            self.keep(context, told, turns).await;
+        }
+        let sent = self.attempt(&context.recorder, batch, false).await;
+        let is_done = self.is_done(context, &sent, turns);
+        let has_changed = match &sent {
+            Ok(()) => {
+                told.add(batch);
+                true
+            }
+            Err(not_taken) => {
+                if not_taken.is_for_good {
+                    told.refuse(batch);
+                    lock(&self.state).refused = told.refused() as u64;
+                }
+                if not_taken.is_untaken {
+                    told.unmark(&marked);
+                }
+                not_taken.is_for_good || not_taken.is_untaken && !marked.is_empty()
+            }
+        };
+        if has_changed {
+            self.keep(context, told, turns).await;
+        }
+        is_done
+    }
+
     /// Whether the message needs no further attempt.
     fn is_done(&self, context: &Context, sent: &Result<(), NotTaken>, turns: &mut Turns) -> bool {
         let now = context.clock.now();
@@ -166,11 +233,7 @@ impl Receiver {
         match sent {
             Ok(()) => {
                 (turns.failures, turns.until, state.taken) = (0, None, Some(now));
-                if let Some((since, attempts)) = state.failing.take() {
-                    let fields: &[(&str, &dyn std::fmt::Display)] =
-                        &[("receiver", &self.name), ("since", &since), ("failed_attempts", &attempts)];
-                    context.log.info("a receiver takes alerts again", fields);
-                }
+                self.takes_again(&mut state, &context.log);
                 true
             }
             Err(not_taken) => {
@@ -178,13 +241,17 @@ impl Receiver {
                 if attempts == 0 {
                     let fields: &[(&str, &dyn std::fmt::Display)] =
                         &[("receiver", &self.name), ("why", &not_taken.why)];
-                    context.log.warn("a receiver does not take alerts; it is tried again", fields);
+                    let text = match not_taken.is_for_good {
+                        true => "a receiver does not take alerts; what it refused is not sent again",
+                        false => "a receiver does not take alerts; it is tried again",
+                    };
+                    context.log.warn(text, fields);
                 }
                 state.failure = Some((now, not_taken.why.clone()));
+                state.failing = Some((since, attempts + 1));
                 if not_taken.is_for_good {
                     return true;
                 }
-                state.failing = Some((since, attempts + 1));
                 let usual = PAUSE.saturating_mul(1 << turns.failures.min(10)).min(PAUSE_MAX);
                 turns.failures = turns.failures.saturating_add(1);
                 turns.until = Some(Tick::now().plus(not_taken.pause.unwrap_or_default().max(usual)));
@@ -212,7 +279,7 @@ impl Receiver {
         let sent = job.during(Op::AlertSend, self.address.send(&self.name, alerts)).await;
         match &sent {
             Ok(()) => {
-                let new = if again { 0 } else { alerts.len() as u64 };
+                let new = if again { 0 } else { alerts.iter().filter(|alert| !alert.is_test).count() as u64 };
                 self.sent.fetch_add(new, Relaxed);
                 job.end(Outcome::Done);
             }
@@ -226,10 +293,17 @@ impl Receiver {
         sent
     }
 
-    /// Writes what it was told. Without that a restart tells it again, with the same keys.
-    fn keep(&self, context: &Context, told: &Told) {
+    /// Writes what it was told. Without that a restart tells it again, with the same keys. A failure is told once, and the next call tries again.
+    async fn keep(&self, context: &Context, told: &Told, turns: &mut Turns) {
         lock(&self.state).open = told.open();
-        if let Err(error) = told.save(&self.file) {
+        let (file, bytes) = (self.file.clone(), told.bytes());
+        let mut job = Job::begin(&context.recorder, KEEP);
+        job.asked(&format!("alerts/{}", self.name));
+        let write = spawn_blocking(move || file.write(&bytes?));
+        let written = job.during(Op::AlertSend, write).await.unwrap_or_else(|stopped| Err(stopped.into()));
+        job.end_as(&written);
+        let was_unsaved = std::mem::replace(&mut turns.is_unsaved, written.is_err());
+        if let Some(error) = written.err().filter(|_| !was_unsaved) {
             let fields: &[(&str, &dyn std::fmt::Display)] =
                 &[("receiver", &self.name), ("file", &self.file), ("why", &error)];
             context

@@ -42,12 +42,21 @@ pub(super) struct Told {
     /// Of which receiver: its kind and its URL or command, hashed. Another one of the same name was told nothing.
     of: String,
     alerts: BTreeMap<String, Alert>,
+    /// Alerts that were sent and whose answer was lost or was none of success: the receiver may have taken them, so their end is told, too.
+    #[serde(default)]
+    attempted: BTreeMap<String, Alert>,
+    /// How many alerts were numbered.
+    #[serde(default)]
+    tellings: u64,
+    /// The ids of open alerts that it refused for good. They are sent again only after a restart, with the settings of then.
+    #[serde(skip)]
+    refused: BTreeSet<String>,
 }
 
 impl Told {
     /// Reads what the process before told. Without a file nothing was told.
     pub(super) fn load(file: &StateFile, of: &str, log: &Log) -> Self {
-        let empty = Self { version: VERSION, of: of.to_owned(), alerts: BTreeMap::new() };
+        let empty = Self { version: VERSION, of: of.to_owned(), ..Self::default() };
         let read = || -> io::Result<Option<Self>> {
             let Some(bytes) = file.read(READ_MAX)? else { return Ok(None) };
             Ok(Some(serde_json::from_slice(&bytes)?))
@@ -63,14 +72,24 @@ impl Told {
         }
     }
 
-    /// Writes it.
-    pub(super) fn save(&self, file: &StateFile) -> io::Result<()> {
-        file.write(&serde_json::to_vec(self)?)
+    /// The content of its file.
+    pub(super) fn bytes(&self) -> io::Result<Vec<u8>> {
+        Ok(serde_json::to_vec(self)?)
     }
 
     /// The alerts that it was told, and not the end of.
     pub(super) fn open(&self) -> usize {
         self.alerts.len()
+    }
+
+    /// The open alerts that it refused for good.
+    pub(super) fn refused(&self) -> usize {
+        self.refused.len()
+    }
+
+    /// Forgets refusals of alerts that are over.
+    pub(super) fn keep_refused(&mut self, looked: &Looked) {
+        self.refused.retain(|id| looked.open.iter().any(|finding| finding.id == *id));
     }
 
     /// What it does not know yet: ends first, so that there is room for new ones.
@@ -94,11 +113,13 @@ impl Told {
             let closed = looked.closed.get(&alert.id).copied().filter(|closed| *closed >= alert.since);
             alert.ended(closed.unwrap_or(looked.now))
         };
-        let over = self.alerts.values().filter(is_over).map(ended);
+        let attempted = self.attempted.values().filter(|alert| !self.alerts.contains_key(&alert.id));
+        let over = self.alerts.values().chain(attempted).filter(is_over).map(ended);
         // Nobody is told that it cannot be told.
         let own = format!("alerts-do-not-arrive@receiver:{name}");
         let new = looked.open.iter().filter(|finding| {
-            kinds.contains(&finding.kind) && !self.alerts.contains_key(&finding.id) && finding.id != own
+            let is_known = self.alerts.contains_key(&finding.id) || self.refused.contains(&finding.id);
+            kinds.contains(&finding.kind) && !is_known && finding.id != own
         });
         over.chain(new.map(|finding| Alert::of(finding, server))).collect()
     }
@@ -110,7 +131,7 @@ impl Told {
             // The server and the beginning stay: they identify the alert.
             finding.map_or_else(
                 || alert.clone(),
-                |finding| Alert { since: alert.since, ..Alert::of(finding, &alert.server) },
+                |finding| Alert { since: alert.since, telling: alert.telling, ..Alert::of(finding, &alert.server) },
             )
         };
         self.alerts.values().map(present).collect()
@@ -118,12 +139,49 @@ impl Told {
 
     /// Whether there is room for this one.
     pub(super) fn has_room_for(&self, alert: &Alert) -> bool {
-        alert.ended.is_some() || self.alerts.len() < TOLD_MAX
+        alert.ended.is_some()
+            || self.attempted.contains_key(&alert.id)
+            || self.alerts.len() + self.attempted.len() < TOLD_MAX
+    }
+
+    /// These are about to be sent: numbers those that begin, and marks them. Returns the ids of those that had no mark.
+    pub(super) fn attempt(&mut self, alerts: &mut [Alert]) -> Vec<String> {
+        let mut new = Vec::new();
+        for alert in alerts.iter_mut().filter(|alert| alert.ended.is_none()) {
+            match self.attempted.get(&alert.id) {
+                Some(before) => alert.telling = before.telling,
+                None => {
+                    self.tellings += 1;
+                    alert.telling = self.tellings;
+                    self.attempted.insert(alert.id.clone(), alert.clone());
+                    new.push(alert.id.clone());
+                }
+            }
+        }
+        new
+    }
+
+    /// It took nothing of the attempt that marked these.
+    pub(super) fn unmark(&mut self, ids: &[String]) {
+        ids.iter().for_each(|id| drop(self.attempted.remove(id)));
+    }
+
+    /// It refused these for good. An end that is refused is not told again, either.
+    pub(super) fn refuse(&mut self, alerts: &[Alert]) {
+        for alert in alerts {
+            if alert.ended.is_some() {
+                self.alerts.remove(&alert.id);
+                self.attempted.remove(&alert.id);
+            } else {
+                self.refused.insert(alert.id.clone());
+            }
+        }
     }
 
     /// It was told these.
     pub(super) fn add(&mut self, alerts: &[Alert]) {
         for alert in alerts {
+            self.attempted.remove(&alert.id);
             match alert.ended {
                 Some(_) => drop(self.alerts.remove(&alert.id)),
                 None => drop(self.alerts.insert(alert.id.clone(), alert.clone())),

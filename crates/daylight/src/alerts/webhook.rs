@@ -52,7 +52,7 @@ fn id(alerts: &[Alert]) -> String {
     let mut hash = Sha256::new();
     for alert in alerts {
         let state = if alert.ended.is_some() { "closed" } else { "open" };
-        hash.update(format!("{}\n{}\n{}\n{state}\n", alert.server, alert.id, alert.since.0));
+        hash.update(format!("{}\n{}\n{}\n{}\n{state}\n", alert.server, alert.id, alert.since.0, alert.telling));
     }
     let digest = data_encoding::HEXLOWER.encode(&hash.finalize());
     format!("msg_{}", &digest[..32])
@@ -88,6 +88,7 @@ mod tests {
         assert_eq!(first, of(&[retold], 9000), "the same beginning of the same finding");
         assert_ne!(first, of(&[alert("a@b").ended(Millis(5))], 1000));
         assert_ne!(first, of(&[alert("a@c")], 1000));
+        assert_ne!(first, of(&[Alert { telling: 1, ..alert("a@b") }], 1000), "it is told anew after a mute");
         assert_ne!(first, of(&[alert("a@b"), alert("a@c")], 1000));
     }
 

@@ -257,10 +257,6 @@ fn key_env(table: &AppTable<'_>, kind: ReceiverKind) -> Result<Option<String>, E
                 .to_owned(),
         }),
         (None, _) => Ok(None),
-        (Some((_, place)), ReceiverKind::Command) => Err(Error::Contradiction {
-            text: format!("{place}: a command has no `key_env`"),
-            hint: "the program reads its secrets itself".to_owned(),
-        }),
         (Some((name, place)), _) if !is_variable(&name) => Err(Error::Contradiction {
             text: format!("{place}: `{KEY}` is the name of a variable of the environment that has the secret, never the secret itself"),
             hint: "letters, digits and `_`; variables of Daylight itself (`DAYLIGHT_`) are refused".to_owned(),

@@ -16,7 +16,11 @@ use tokio::sync::oneshot;
 /// Anybody may read metrics. A private repository is named only to callers whose token may observe it, and hosts of upstreams
 /// and backends of applications to callers who may observe the whole server. A token that is not valid is no error, so that a scrape does not end with the token.
 pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
-    let token = app.access.token(request, event).await?;
+    let token = match app.access.token(request, event).await {
+        // The page tells that the server is not ready.
+        Err(_) if !is_readable(app, event).await => None,
+        token => token?,
+    };
     let allows = |scope, of| token.as_ref().is_some_and(|token| token.allows(scope, of));
     let view = view(app, allows, event).await?;
     // Prometheus asks for it. The page is large, and most of it repeats.
@@ -41,11 +45,17 @@ pub(crate) async fn view(
     allows: impl Fn(Scope, Option<RepositoryId>) -> bool,
     event: &mut Event,
 ) -> Result<MetricsView> {
-    let hosts = app.repositories.upstreams(event).await?;
-    let table = app.repositories.table(event).await?;
+    let hosts = app.repositories.upstreams(event).await;
+    let readable = is_readable(app, event).await;
+    // Without the database the metrics tell that the server is not ready, and name no repository and no host.
+    let (hosts, table) = match hosts {
+        Ok(hosts) => (hosts, Some(app.repositories.table(event).await?)),
+        Err(_) if !readable => (Vec::new(), None),
+        Err(error) => return Err(error.into()),
+    };
     let repositories: BTreeMap<String, RepositoryView> = table
-        .by_name
-        .values()
+        .iter()
+        .flat_map(|table| table.by_name.values())
         .map(|one| {
             let named = !one.record.private || allows(Scope::Observe, Some(one.id));
             let (format, kind) = (one.format.as_str(), one.record.kind.as_str());
@@ -61,7 +71,11 @@ pub(crate) async fn view(
             (state.host, HostView { named, number: state.number, circuit_open })
         })
         .collect();
-    let ready = app.watch.stuck().is_none() && matches!(app.store.unreadable(event).await, Ok(None));
+    let ready = readable && app.watch.stuck().is_none();
     let findings = open_findings::shown(app.findings.open(), &repositories, named);
     Ok(MetricsView { repositories, hosts, backends_named: named, ready, findings })
+}
+
+async fn is_readable(app: &App, event: &mut Event) -> bool {
+    matches!(app.store.unreadable(event).await, Ok(None))
 }

@@ -4,6 +4,7 @@ mod declared_repositories;
 pub(crate) mod first_start;
 pub mod init;
 pub mod sinks;
+mod store_options;
 mod upstreams;
 
 use crate::access::Access;
@@ -13,6 +14,7 @@ use crate::class::Classes;
 use crate::config::{self, Settings};
 use crate::findings::gathered::Gathered;
 use crate::instance::first_start::FirstContent;
+use crate::instance::store_options::store_options;
 use crate::otlp::{self, Otlp};
 use crate::route::public_url::PublicUrls;
 use crate::serve::signals::Signals;
@@ -32,7 +34,7 @@ use repository::{ChangeSource, Format, MemoryLimits, Repositories, WaitersLimits
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use store::{BlobLife, PoolOptions, RepositoryKind, Seq, Store, StoreOptions, Threads};
+use store::{PoolOptions, RepositoryKind, Seq, Store, Threads};
 use telemetry::{
     Bound, BoundName, Census, Clock, Event, EventId, Job, Log, Op, PoolName, RecentEvents, Recorder, RecorderOptions,
     Sink,
@@ -151,27 +153,7 @@ impl Instance {
         // A request uses one queue at a time. So every request that has a place in its class, or waited for an upstream, finds a place in
         // the queues of the store.
         let places = classes.places() + settings.server.max_waiting + SPARE_PLACES;
-        let store = Store::open(StoreOptions {
-            readers: settings.store.readers,
-            reader_cache_bytes: settings.store.reader_cache_bytes,
-            blob_threads: settings.store.blob_threads,
-            facts_max_bytes: settings.store.facts_bytes,
-            known_folders_max_bytes: settings.store.known_folders_bytes,
-            reads_max: places,
-            commits_max: places,
-            blob_operations_max: places,
-            cached_max_bytes: settings.store.cached_bytes,
-            first_seen_max_bytes: settings.upstream.first_seen_bytes,
-            floor_bytes: settings.store.free_space_floor_bytes,
-            log: log.clone(),
-            clock_jump: settings.store.clock_jump,
-            blob_life: BlobLife {
-                horizon: settings.store.horizon,
-                undo: settings.store.undo,
-                collect_after: settings.store.collect_after,
-            },
-            ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
-        })?;
+        let store = Store::open(store_options(settings, places, &clock, &recorder, &log))?;
         EventId::set_node(store.node());
         if settings.conformance && store.last() == Seq(0) {
             clock.set(Some(conformance::BEGINNING));
@@ -282,6 +264,9 @@ impl Instance {
         self.app.store.close();
         self.app.recorder.stop(STOP_TIMEOUT);
         // The sinks have passed on the last events.
+        if let Some(statsd) = &self.app.statsd {
+            self.back.block_on(statsd.close());
+        }
         if let Some(otlp) = &self.app.otlp {
             self.back.block_on(otlp.close());
         }

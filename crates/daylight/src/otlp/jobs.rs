@@ -1,9 +1,10 @@
 //! The two jobs that send: spans as they come, and metrics at an interval.
 
-use super::lane::{Lane, Repeat};
+use super::lane::{InHand, Lane, Repeat};
 use super::proto::{
     MetricsRequest, Resource, ResourceMetrics, ResourceSpans, Scope, ScopeMetrics, ScopeSpans, Span, TraceRequest,
 };
+use super::queue::Part;
 use super::spans::{ServerName, span};
 use super::{Identity, Otlp, metrics};
 use crate::serve::jobs::Jobs;
@@ -72,19 +73,22 @@ async fn send_spans(otlp: &Otlp, job: &LongJob) {
         if otlp.queue.len() < SPANS_MAX as u64 {
             until_closing(&mut closing, sleep(BATCH_DELAY)).await;
         }
-        let spans = taken(otlp, identity, &server);
-        let items = spans.len() as u64;
+        let parts = otlp.queue.take(SPANS_MAX);
+        let items = parts.iter().map(|(_, range)| range.len() as u64).sum();
+        let hand = InHand::of(&otlp.spans, items);
+        let spans = spans_of(&parts, identity, &server);
         let request = TraceRequest { resource_spans: vec![of_spans(resource.clone(), spans)] };
         let sent = lane.send(&request, items).await;
-        if !again(&mut lane, sent, &mut closing, job).await {
+        let goes_on = again(&mut lane, sent, &mut closing, job).await;
+        hand.settle();
+        if !goes_on {
             return lane.drop_items(otlp.queue.len());
         }
     }
 }
 
-/// The spans of the next events.
-fn taken(otlp: &Otlp, identity: &Identity, server: &ServerName) -> Vec<Span> {
-    let parts = otlp.queue.take(SPANS_MAX);
+/// The spans of events.
+fn spans_of(parts: &[Part], identity: &Identity, server: &ServerName) -> Vec<Span> {
     let events = parts.iter().flat_map(|(batch, range)| &batch[range.clone()]);
     events.map(|event| span(event, (identity.facts)(&event.subject.repository), server)).collect()
 }

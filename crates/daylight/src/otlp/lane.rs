@@ -24,6 +24,8 @@ pub(super) struct Counts {
     pub(super) rejected: AtomicU64,
     /// Given up while it was away.
     pub(super) dropped: AtomicU64,
+    /// Taken from the queue, while it is not known whether they arrive.
+    in_hand: AtomicU64,
     /// Requests that failed.
     pub(super) failures: AtomicU64,
     runs: AtomicU64,
@@ -31,10 +33,38 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    /// Gives up these items and those in hand, of which nothing will be known. Returns how many they are.
+    pub(super) fn give_up(&self, items: u64) -> u64 {
+        let given_up = items + self.in_hand.swap(0, Relaxed);
+        self.dropped.fetch_add(given_up, Relaxed);
+        given_up
+    }
+
     /// The requests since the last call, for an event.
     pub(super) fn tally(&self) -> Tally {
         let count = u32::try_from(self.runs.swap(0, Relaxed)).unwrap_or(u32::MAX);
         Tally { count, vain: 0, nanos: self.nanos.swap(0, Relaxed) }
+    }
+}
+
+/// Items that were taken from the queue. Unless they are settled, dropping it counts them as dropped: their job was stopped or panicked.
+pub(super) struct InHand(Arc<Counts>);
+
+impl InHand {
+    pub(super) fn of(counts: &Arc<Counts>, items: u64) -> Self {
+        counts.in_hand.store(items, Relaxed);
+        Self(counts.clone())
+    }
+
+    /// They were sent, refused or dropped, and counted so.
+    pub(super) fn settle(self) {
+        self.0.in_hand.store(0, Relaxed);
+    }
+}
+
+impl Drop for InHand {
+    fn drop(&mut self) {
+        self.0.give_up(0);
     }
 }
 
@@ -155,6 +185,19 @@ mod tests {
             connection: Receiver::connection(),
             failed: 0,
         }
+    }
+
+    #[test]
+    fn items_in_hand_are_dropped_unless_they_are_settled_and_are_counted_once() {
+        let counts = Arc::new(Counts::default());
+        InHand::of(&counts, 5).settle();
+        assert_eq!(counts.dropped.load(Relaxed), 0);
+        drop(InHand::of(&counts, 7));
+        assert_eq!(counts.dropped.load(Relaxed), 7);
+        let hand = InHand::of(&counts, 2);
+        assert_eq!(counts.give_up(3), 5);
+        drop(hand);
+        assert_eq!(counts.dropped.load(Relaxed), 12);
     }
 
     #[test]

@@ -78,7 +78,8 @@ impl Identity {
     fn server(&self) -> ServerName {
         let host = client::host_of(&self.url).unwrap_or_default();
         let (address, port) = host.rsplit_once(':').unwrap_or_default();
-        ServerName { address: address.trim_matches(['[', ']']).to_owned(), port: port.parse().unwrap_or(0) }
+        let scheme = self.url.split_once("://").map_or("", |(scheme, _)| scheme).to_ascii_lowercase();
+        ServerName { address: address.trim_matches(['[', ']']).to_owned(), port: port.parse().unwrap_or(0), scheme }
     }
 }
 
@@ -129,7 +130,14 @@ impl Otlp {
     /// Sends the rest, for some seconds at most. Nothing is sent to a receiver that is away.
     pub(crate) async fn close(&self) {
         self.closing.send_replace(true);
-        let _ = timeout(CLOSE_TIMEOUT, self.running.closed()).await;
+        if timeout(CLOSE_TIMEOUT, self.running.closed()).await.is_err() {
+            let lost = self.spans.give_up(self.queue.len());
+            if let Some(identity) = self.identity.get().filter(|_| lost > 0) {
+                identity
+                    .log
+                    .warn("the OpenTelemetry receiver did not take the last spans in time", &[("spans", &lost)]);
+            }
+        }
     }
 
     fn lane(&self, path: &'static str, bit: u64, counts: &Arc<Counts>) -> Option<Lane> {
@@ -158,7 +166,7 @@ pub(crate) fn show(otlp: Option<&Arc<Otlp>>, recorder: &Recorder) {
         ("otlp_rejected_total", "Spans and points that it refused", |counts| counts.rejected.load(Relaxed)),
         (
             "otlp_dropped_total",
-            "Spans and points that were given up while it was away; events that found no place in the queue are rejections of the bound `otlp.events`",
+            "Spans and points that were given up while it was away, at a stop, or by a failure of their job; events that found no place in the queue are rejections of the bound `otlp.events`",
             |counts| counts.dropped.load(Relaxed),
         ),
         ("otlp_failures_total", "Requests to it that failed", |counts| counts.failures.load(Relaxed)),

@@ -21,6 +21,8 @@ pub(super) struct ServerName {
     pub(super) address: String,
     /// 0: unknown.
     pub(super) port: u16,
+    /// `http` or `https`.
+    pub(super) scheme: String,
 }
 
 /// The span of an event. `facts`: those of its repository, empty if there is none of its name.
@@ -95,6 +97,7 @@ fn http(event: &Event, route: &str, server: &ServerName, attributes: &mut Attrib
     attributes.text("http.request.method", method(event));
     attributes.text("http.route", route);
     attributes.text("url.path", &event.path);
+    attributes.text("url.scheme", &server.scheme);
     attributes.some("http.response.status_code", event.status.into());
     if let Some((_, version)) = event.protocol.split_once('/') {
         attributes.text("network.protocol.name", "http");

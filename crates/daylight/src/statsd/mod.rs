@@ -47,6 +47,12 @@ impl Statsd {
         Box::new(Counting(self.sums.clone()))
     }
 
+    /// Sends the last figures, when all events have passed. It waits for the resolver for some seconds at most.
+    pub(crate) async fn close(&self) {
+        let Ok(mut datagrams) = Datagrams::new(&self.address) else { return };
+        self.report(&mut datagrams).await;
+    }
+
     /// Sends the figures since the last call.
     async fn report(&self, datagrams: &mut Datagrams) {
         let mut sums = Sums::default();

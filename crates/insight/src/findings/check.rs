@@ -146,6 +146,9 @@ pub struct Change {
     /// What the command changes, where that can be seen.
     #[serde(skip)]
     pub(crate) turns: Option<Turned>,
+    /// The value that the command sets, where `to` does not say it.
+    #[serde(skip)]
+    pub(crate) advised: Option<Value>,
 }
 
 impl Change {
@@ -166,17 +169,23 @@ impl Change {
             live: setting.live,
             command: None,
             turns: Some(Turned::Setting(key.to_owned())),
+            advised: None,
         })
     }
 
     /// A command.
     pub(crate) fn by_command(command: String) -> Self {
-        Self { setting: None, from: None, to: None, live: true, command: Some(command), turns: None }
+        Self { setting: None, from: None, to: None, live: true, command: Some(command), turns: None, advised: None }
     }
 
-    /// A command that changes this.
-    pub(crate) fn turning(command: String, turns: Turned) -> Self {
-        Self { turns: Some(turns), ..Self::by_command(command) }
+    /// A command that changes this to a value.
+    pub(crate) fn turning(command: String, turns: Turned, advised: Value) -> Self {
+        Self { turns: Some(turns), advised: Some(advised), ..Self::by_command(command) }
+    }
+
+    /// The value that is advised, of a setting or by a command.
+    pub(crate) fn advised(&self) -> Option<&Value> {
+        self.advised.as_ref().or(self.to.as_ref())
     }
 }
 

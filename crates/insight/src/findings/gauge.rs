@@ -114,7 +114,8 @@ fn cache(window: &Window, name: &str) -> Tallies {
     let name = CacheName::ALL.iter().find(|cache| cache.as_str() == name);
     let Some(curve) = name.and_then(|name| window.caches.curve(*name)) else { return Tallies::default() };
     let missed = curve.missed(0, u64::MAX);
-    let lost = (missed.nanos - missed.lookups * curve.answer_nanos()).max(0.0);
+    // An estimate from a sample, which may be below zero in a short time: the sum of many is right only with these.
+    let lost = missed.nanos - missed.lookups * curve.answer_nanos();
     Tallies::one(curve.again(), lost / 1e9)
 }
 

@@ -77,7 +77,12 @@ impl History {
 
     /// The last one of this id that had opened.
     pub(super) fn last_mut(&mut self, id: &str) -> Option<&mut Finding> {
-        self.opened.iter_mut().rev().map(|past| &mut past.finding).find(|finding| finding.id == id)
+        self.of(id).next()
+    }
+
+    /// All of this id that had opened, the newest first.
+    pub(super) fn of(&mut self, id: &str) -> impl Iterator<Item = &mut Finding> {
+        self.opened.iter_mut().rev().map(|past| &mut past.finding).filter(move |finding| finding.id == id)
     }
 
     /// Drops the older half.

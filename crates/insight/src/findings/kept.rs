@@ -9,7 +9,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use telemetry::Log;
 
-/// The largest file that is written, in bytes. The older half of the history goes until it fits.
+/// The largest file that is written, in bytes. Until it fits, the cheaper half of the advice goes that nobody took if promises take more than half
+/// of it, and else the older half of the history.
 const WRITE_MAX: usize = 1 << 20;
 /// The largest file that is read, in bytes.
 const READ_MAX: u64 = 4 << 20;
@@ -63,8 +64,14 @@ impl Kept {
     /// Writes the file. It replaces the one before when it is complete.
     pub(super) fn save(mut self, path: &Path) -> io::Result<()> {
         let mut bytes = serde_json::to_vec(&self)?;
-        while bytes.len() > WRITE_MAX && !self.history.is_empty() {
-            self.history.halve();
+        while bytes.len() > WRITE_MAX {
+            let is_large = serde_json::to_vec(&self.promises)?.len() > WRITE_MAX / 2;
+            if !(is_large && self.promises.halve()) {
+                if self.history.is_empty() {
+                    break;
+                }
+                self.history.halve();
+            }
             bytes = serde_json::to_vec(&self)?;
         }
         let mut file = NewFile::begin(path)?;
@@ -92,6 +99,7 @@ mod tests {
             live: false,
             command: None,
             turns: None,
+            advised: None,
         };
         Found {
             id: format!("readers@{subject}"),
@@ -156,9 +164,16 @@ mod tests {
             let found = found(format!("subject-{at}"), "x".repeat(8 << 10));
             states.look(vec![found], Millis(1000 * at), Tick(at.cast_unsigned()));
         }
-        Kept::new(Vec::new(), states.history.clone(), Promises::default()).save(&path).unwrap();
-        assert!(path.metadata().unwrap().len() as usize <= WRITE_MAX);
-        let newest = Kept::load(&path, &Log::silent()).history.closed().next().unwrap();
+        let save = |history: &History, promises: &Promises| {
+            Kept::new(Vec::new(), history.clone(), promises.clone()).save(&path).unwrap();
+            assert!(path.metadata().unwrap().len() as usize <= WRITE_MAX);
+            Kept::load(&path, &Log::silent())
+        };
+        let newest = save(&states.history, &Promises::default()).history.closed().next().unwrap();
         assert_eq!(newest.subject, "subject-398");
+        // Advice alone is too large.
+        let large = Promises::staged(150, 8 << 10);
+        let kept = save(&History::default(), &large);
+        assert!(kept.promises != Promises::default() && kept.promises != large);
     }
 }

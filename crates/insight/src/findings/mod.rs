@@ -181,11 +181,11 @@ impl Findings {
         lock(&self.minutes).baseline(since, now, version)
     }
 
-    /// How many of everything the traffic of a period needs. Wake the findings and wait for the look before. `counts`: the answer to
+    /// How many of everything the traffic of a period needs. It computes for some milliseconds. Wake the findings and wait for the look before. `counts`: the answer to
     /// [`SizingAsked::question`], if there is one.
     pub fn sizing(&self, asked: SizingAsked, counts: Option<&Answer>) -> Sizing {
-        let (loads, around) = (lock(&self.loads).clone(), lock(&self.shared).around.clone());
-        Sizing::of(asked, &loads, &around, counts)
+        let around = lock(&self.shared).around.clone();
+        Sizing::of(asked, &lock(&self.loads), &around, counts)
     }
 
     /// Takes what the program tells, which it gathers every ten seconds.

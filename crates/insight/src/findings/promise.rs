@@ -15,7 +15,7 @@ closed_list! {
         Held = "held",
         /// Less came.
         DidNotHold = "did not hold",
-        /// The change was taken back before there was a verdict.
+        /// Before there was a verdict, the change was taken back, or made to another value that promises nothing.
         Undone = "undone",
     }
 }
@@ -38,7 +38,7 @@ pub struct Promise {
     pub from: Value,
     /// The value that was set.
     pub to: Value,
-    /// The value that was advised. Null: that was a command.
+    /// The value that was advised, also by a command that sets it.
     pub advised: Value,
     /// When it was seen first that it had changed.
     pub changed_at: Millis,
@@ -55,9 +55,17 @@ pub struct Promise {
     /// What came of it.
     #[serde(with = "super::stored::name")]
     pub state: PromiseState,
+    /// It is undone by a change to another value than the one before.
+    pub(super) is_replaced: bool,
 }
 
 impl Promise {
+    /// Whether it is what is known by now of the same change, which may have been made in two steps.
+    pub(super) fn is_of(&self, newer: &Self) -> bool {
+        let is_open = self.state == PromiseState::Measuring;
+        self.setting == newer.setting && (is_open || self.changed_at == newer.changed_at)
+    }
+
     /// The form of the API.
     pub(super) fn json(&self) -> Value {
         json!({
@@ -83,6 +91,9 @@ impl Promise {
             seconds(self.promised_s_per_hour)
         );
         match (state, self.came_s_per_hour) {
+            (PromiseState::Undone, _) if self.is_replaced => {
+                format!("{}: {promised}, and was changed to another value", state.as_str())
+            }
             (PromiseState::Undone, _) => format!("{}: {promised}, and was taken back", state.as_str()),
             (_, Some(came)) if came < 0.0 => {
                 format!("{}: {promised}, and costs {} more", state.as_str(), seconds(-came))
@@ -114,6 +125,7 @@ mod tests {
             requests_before: 64,
             requests_after: 60,
             state,
+            is_replaced: false,
         }
     }
 
@@ -129,6 +141,8 @@ mod tests {
         ] {
             assert_eq!(promise(state, came).sentence(), expected);
         }
+        let other = Promise { is_replaced: true, ..promise(PromiseState::Undone, None) };
+        assert_eq!(other.sentence(), format!("undone: {begin}, and was changed to another value"));
         let members = Promise {
             setting: "members of all".to_owned(),
             from: json!(["a"]),

@@ -63,19 +63,23 @@ struct Made {
 pub(super) struct Promises {
     advice: BTreeMap<String, Advice>,
     made: BTreeMap<String, Made>,
-    failed: BTreeMap<String, u32>,
+    /// Each with how often since one held. The one that failed last is the last one.
+    failed: Vec<(String, u32)>,
 }
 
 impl Made {
-    /// `None`: this change promises nothing.
-    fn new(advice: &Advice, change: usize, to: &Value, now: Millis) -> Option<Self> {
-        let (turned, from, advised) = advice.changes.get(change)?.clone();
+    /// `None`: this is no change, it does not follow the advice, or it promises nothing.
+    fn new(advice: &Advice, change: &(Turned, Value, Option<Value>), to: Value, now: Millis) -> Option<Self> {
+        let (turned, from, advised) = change.clone();
+        if to == from || !turned.follows(&from, advised.as_ref(), &to) {
+            return None;
+        }
         // Two sums of the same seconds may differ a little.
-        let promised = advice.saves.scaled(&from, advised.as_ref(), to).min(advice.lost_s);
+        let promised = advice.saves.scaled(&from, advised.as_ref(), &to).min(advice.lost_s);
         let promise = Promise {
             setting: turned.name(),
             from,
-            to: to.clone(),
+            to,
             advised: advised.unwrap_or_default(),
             changed_at: now,
             lost_s_per_hour: advice.lost_s * HOURLY,
@@ -84,9 +88,20 @@ impl Made {
             requests_before: advice.before.requests() as u64,
             requests_after: 0,
             state: PromiseState::Measuring,
+            is_replaced: false,
         };
         let (saves, before, after) = (advice.saves.clone(), advice.before.clone(), Tallies::default());
         (promised > 0.0).then_some(Self { promise, turned, saves, before, after, is_second: false })
+    }
+
+    /// What another value saves. 0: it does not follow the advice.
+    fn promised(&self, to: &Value) -> f64 {
+        let Promise { from, advised, lost_s_per_hour, .. } = &self.promise;
+        let advised = Some(advised).filter(|advised| !advised.is_null());
+        if !self.turned.follows(from, advised, to) {
+            return 0.0;
+        }
+        self.saves.scaled(from, advised, to).min(lost_s_per_hour / HOURLY)
     }
 
     /// Takes the figures of the time since the last look. Returns whether there is anything new to write.
@@ -103,14 +118,14 @@ impl Made {
             }
             Some(value) if value != self.promise.to => {
                 // Changed again: what came until now was of another value.
-                let advised = Some(&self.promise.advised).filter(|advised| !advised.is_null());
-                let promised = self.saves.scaled(&self.promise.from, advised, &value);
+                let promised = self.promised(&value);
+                if promised <= 0.0 {
+                    (self.promise.state, self.promise.is_replaced) = (PromiseState::Undone, true);
+                    return true;
+                }
                 (self.promise.to, self.promise.changed_at, self.after) = (value, now, Tallies::default());
                 self.is_second = false;
                 self.promise.promised_s_per_hour = promised * HOURLY;
-                if promised <= 0.0 {
-                    self.promise.state = PromiseState::Undone;
-                }
                 return true;
             }
             _ => {}
@@ -136,28 +151,32 @@ impl Promises {
         let mut news = false;
         self.made.values_mut().for_each(|made| news |= made.measure(window, facts, now));
         self.advice.retain(|id, advice| {
-            let change = advice.changes.iter().enumerate().find_map(|(at, (turned, from, _))| {
-                let value = turned.value(facts).filter(|value| value != from)?;
-                Some((at, value))
+            let mut made = advice.changes.iter().filter_map(|change| {
+                let (turned, ..) = change;
+                Made::new(advice, change, turned.value(facts)?, now)
             });
-            let Some((at, value)) = change else { return now.0.saturating_sub(advice.seen.0) < LATELY_MS };
+            let Some(made) = made.next() else { return now.0.saturating_sub(advice.seen.0) < LATELY_MS };
             // The figures of this look are partly of the time before the change.
-            if let Some(made) = Made::new(advice, at, &value, now) {
-                self.made.insert(id.clone(), made);
-            }
+            self.made.insert(id.clone(), made);
             news = true;
             false
         });
         self.made.retain(|_, made| now.0.saturating_sub(made.promise.changed_at.0) < MEASURED_MS);
+        while self.made.len() > FOLLOWED_MAX {
+            let cost = |made: &Made| made.promise.lost_s_per_hour;
+            let cheapest = self.made.iter().min_by(|(_, one), (_, other)| cost(one).total_cmp(&cost(other)));
+            let Some(id) = cheapest.map(|(id, _)| id.clone()) else { break };
+            self.made.remove(&id);
+        }
         news
     }
 
     /// Takes a part of the confidence of a cause whose promises did not hold.
     pub(super) fn weigh(&self, found: &mut Found) {
-        let Some(failed) = self.failed.get(&found.id).filter(|failed| **failed >= FAILED) else { return };
+        let Some(failed) = self.failures(&found.id).filter(|failed| *failed >= FAILED) else { return };
         let part = 0.5_f64.powi(i32::try_from(failed - FAILED + 1).unwrap_or(i32::MAX));
         found.problem.confidence = (found.problem.confidence * part).max(CONFIDENCE_MIN.min(found.problem.confidence));
-        let guard = Guard::passed("promises of this advice that did not hold", *failed);
+        let guard = Guard::passed("promises of this advice that did not hold", failed);
         found.problem.guards.push(Guard { passed: false, ..guard });
     }
 
@@ -168,7 +187,7 @@ impl Promises {
             let changes = found.problem.changes.iter().filter_map(|change| {
                 let turned = change.turns.clone()?;
                 let value = turned.value(&seen.facts)?;
-                Some((turned, value, change.to.clone()))
+                Some((turned, value, change.advised().cloned()))
             });
             let (changes, before) = (changes.collect::<Vec<_>>(), saves.gauge.read(&seen.recent));
             let says = !changes.is_empty() && saves.recent_s > 0.0 && before.seconds() > 0.0;
@@ -195,47 +214,57 @@ impl Promises {
                 None => drop(self.advice.insert(id, new)),
             }
         }
-        while self.advice.len() > FOLLOWED_MAX {
+        self.follow(FOLLOWED_MAX);
+    }
+
+    /// Keeps the dearest advice alone, at most so much.
+    fn follow(&mut self, most: usize) {
+        while self.advice.len() > most {
             let cheapest = self.advice.iter().min_by(|(_, one), (_, other)| one.lost_s.total_cmp(&other.lost_s));
             let Some(id) = cheapest.map(|(id, _)| id.clone()) else { return };
             self.advice.remove(&id);
         }
     }
 
-    /// Tells the findings what came. One with a verdict closes. Returns whether there is anything new in the history.
-    pub(super) fn tell(&mut self, states: &mut States, now: Millis) -> bool {
-        let mut news = false;
-        for (id, Made { promise, .. }) in &self.made {
-            if let Some(entry) = states.entries.get_mut(id) {
-                (entry.finding.promise, entry.worst.promise) = (Some(promise.clone()), Some(promise.clone()));
-            } else if let Some(past) = states.history.last_mut(id).filter(|past| past.promise.as_ref() != Some(promise))
-            {
-                past.promise = Some(promise.clone());
-                news = true;
-            }
-            let failed = match promise.state {
-                PromiseState::Measuring | PromiseState::Undone => continue,
-                PromiseState::Held => None,
-                PromiseState::DidNotHold => Some(self.failed.get(id).copied().unwrap_or(0).saturating_add(1)),
-            };
-            match failed {
-                None => drop(self.failed.remove(id)),
-                // Those of findings that are long gone are dropped with the rest of the past.
-                Some(_) if self.failed.len() >= FOLLOWED_MAX && !self.failed.contains_key(id) => {}
-                Some(failed) => drop(self.failed.insert(id.clone(), failed)),
-            }
-            states.close(id, now, |finding| {
-                finding.sentence = format!("{}. {}", promise.sentence(), finding.sentence);
-                finding.promise = Some(promise.clone());
-            });
-            news = true;
+    /// Drops the cheaper half of the advice that nobody took. Returns whether there was any.
+    pub(super) fn halve(&mut self) -> bool {
+        let before = self.advice.len();
+        self.follow(before / 2);
+        before > 0
+    }
+
+    /// How many promises of a finding did not hold since one did.
+    fn failures(&self, id: &str) -> Option<u32> {
+        self.failed.iter().find(|(failed, _)| failed == id).map(|(_, count)| *count)
+    }
+
+    /// Notes a verdict. If there are too many that failed, the oldest goes.
+    fn note(&mut self, id: &str, held: bool) {
+        let before = self.failures(id).unwrap_or(0);
+        self.failed.retain(|(failed, _)| failed != id);
+        if !held {
+            self.failed.push((id.to_owned(), before.saturating_add(1)));
+            let over = self.failed.len().saturating_sub(FOLLOWED_MAX);
+            self.failed.drain(..over);
         }
-        let is_told = |made: &Made, id: &String| match made.promise.state {
-            PromiseState::Measuring => false,
-            PromiseState::Undone => !states.entries.contains_key(id),
-            PromiseState::Held | PromiseState::DidNotHold => true,
-        };
-        self.made.retain(|id, made| !is_told(made, id));
+    }
+
+    /// Tells the findings what came. One with a verdict closes, unless it did not hold and is seen nevertheless. Returns whether there is
+    /// anything new in the history.
+    pub(super) fn tell(&mut self, states: &mut States, now: Millis) -> bool {
+        let (mut news, mut verdicts) = (false, Vec::new());
+        for (id, Made { promise, .. }) in &self.made {
+            news |= states.tell(id, promise, now);
+            if let PromiseState::Held | PromiseState::DidNotHold = promise.state {
+                verdicts.push((id.clone(), promise.state == PromiseState::Held));
+            }
+        }
+        verdicts.iter().for_each(|(id, held)| self.note(id, *held));
+        self.made.retain(|id, made| match made.promise.state {
+            PromiseState::Measuring => true,
+            PromiseState::Undone => states.entries.contains_key(id),
+            PromiseState::Held | PromiseState::DidNotHold => false,
+        });
         news
     }
 }

@@ -3,6 +3,7 @@
 use super::check::Lost;
 use super::found::Found;
 use super::history::{History, Past};
+use super::promise::{Promise, PromiseState};
 use super::{Finding, FindingState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -24,6 +25,9 @@ const LOOK_MAX_MS: i64 = 60 * 1000;
 /// A finding opens only while clients go on losing time: the loss grew so short ago. A fault that is over stays in the sums of five
 /// minutes, and would open just before it leaves them.
 const GOES_ON: Duration = Duration::from_secs(60);
+/// So long the sums have what was lost before a verdict, in milliseconds. Until then a finding that it closed opens again only for what was lost
+/// since.
+const SETTLED_MS: i64 = 5 * 60 * 1000;
 /// The time of the question that shows a finding: from five minutes before it was seen first, at most an hour.
 const SHOWN_MS: i64 = 5 * 60 * 1000;
 const SHOWN_MAX_MS: i64 = 60 * 60 * 1000;
@@ -68,11 +72,30 @@ impl Entry {
     }
 }
 
+/// A finding that a verdict has closed, as long as the sums of five minutes have what was lost before.
+#[derive(Debug)]
+struct Settled {
+    /// How long it is still so, in milliseconds.
+    left: i64,
+    /// Its seconds of five minutes at the last look at which it was seen.
+    recent_s: f64,
+    /// By how much these grew since the verdict: so much was lost again at least.
+    again_s: f64,
+}
+
+impl Settled {
+    fn of(entry: &Entry) -> Self {
+        Self { left: SETTLED_MS, recent_s: entry.lost.recent_s, again_s: 0.0 }
+    }
+}
+
 /// The findings that are pending or open, and the past ones.
 #[derive(Debug, Default)]
 pub(super) struct States {
     pub(super) entries: BTreeMap<String, Entry>,
     pub(super) history: History,
+    /// Those that a verdict closed lately. After a restart there are none, and no sums either.
+    settled: BTreeMap<String, Settled>,
     /// The last look, by the time of day and by the monotonic clock.
     last: Option<(Millis, Tick)>,
     /// The time of day is that of the machine, so no more of it passes than by the monotonic clock. The machine may have slept, and its clock
@@ -96,6 +119,8 @@ impl States {
     /// Takes what a look found. Returns whether a finding came, opened, closed or went.
     pub(super) fn look(&mut self, mut found: Vec<Found>, now: Millis, tick: Tick) -> bool {
         let passed = self.passed(now, tick);
+        self.settled.values_mut().for_each(|settled| settled.left = settled.left.saturating_sub(passed));
+        self.settled.retain(|_, settled| settled.left > 0);
         found.sort_by(|one, other| cost(&other.problem.lost).total_cmp(&cost(&one.problem.lost)));
         found.truncate(FINDINGS_MAX);
         let mut changed = false;
@@ -113,20 +138,46 @@ impl States {
         changed
     }
 
-    /// Closes a finding at once, because what its advice promised has a verdict. `tell` changes how it is told from now on. One that has closed
-    /// already is told so, too.
-    pub(super) fn close(&mut self, id: &str, now: Millis, tell: impl FnOnce(&mut Finding)) {
-        match self.entries.remove(id) {
-            Some(Entry { worst: mut finding, opened, .. }) => {
-                tell(&mut finding);
-                self.history.push(Past { finding, opened, ended: now });
+    /// Tells a finding what came of a promise, and those of the past of which it is. With a verdict the finding closes at once, unless it did not
+    /// hold and is seen nevertheless. Returns whether there is anything new in the history.
+    pub(super) fn tell(&mut self, id: &str, promise: &Promise, now: Millis) -> bool {
+        let is_verdict = matches!(promise.state, PromiseState::Held | PromiseState::DidNotHold);
+        let say = |finding: &mut Finding| {
+            if is_verdict {
+                finding.sentence = format!("{}. {}", promise.sentence(), finding.sentence);
             }
-            None => {
-                if let Some(finding) = self.history.last_mut(id) {
-                    tell(finding);
-                }
+            finding.promise = Some(promise.clone());
+        };
+        // The finding may have closed since the change, and another one of its id may be there.
+        let (mut told, mut news) = (false, is_verdict);
+        for past in self.history.of(id) {
+            let Some(before) = past.promise.as_ref().filter(|before| before.is_of(promise)) else { continue };
+            told = true;
+            if before != promise {
+                say(past);
+                news = true;
             }
         }
+        // One that is pending began after the change, or is what is left in the sums.
+        let Some(entry) = self.entries.get_mut(id).filter(|entry| entry.opened.is_some()) else {
+            if let Some(past) = self.history.last_mut(id).filter(|_| !told) {
+                say(past);
+                news = true;
+            }
+            return news;
+        };
+        (entry.finding.promise, entry.worst.promise) = (Some(promise.clone()), Some(promise.clone()));
+        let stays = promise.state == PromiseState::DidNotHold && entry.is_seen();
+        if is_verdict
+            && !stays
+            && let Some(entry) = self.entries.remove(id)
+        {
+            self.settled.insert(id.to_owned(), Settled::of(&entry));
+            let mut past = entry.into_past(now);
+            say(&mut past.finding);
+            self.history.push(past);
+        }
+        news
     }
 
     /// Whether there is a place for another one of this cost. One that is not seen any more gives way, or else a cheaper one: rather a pending
@@ -163,6 +214,12 @@ impl States {
     fn see(&mut self, found: Found, now: Millis, tick: Tick, passed: i64) -> bool {
         let (after, keeps) = (millis(found.after), millis(found.keeps));
         let lost = found.problem.lost.clone();
+        // What counts for opening: after a verdict, what was lost since.
+        let again_s = self.settled.get_mut(&found.id).map(|settled| {
+            settled.again_s += (lost.recent_s - settled.recent_s).max(0.0);
+            settled.recent_s = lost.recent_s;
+            settled.again_s
+        });
         let (fresh, entry) = match self.entries.get_mut(&found.id) {
             Some(entry) => {
                 entry.waited = entry.waited.saturating_add(passed);
@@ -190,7 +247,9 @@ impl States {
         let costs = lost.recent_s > 0.0;
         let goes_on =
             !costs || entry.grew.is_none_or(|grew| tick.since(grew) <= millis(GOES_ON).cast_unsigned() * 1_000_000);
-        let opens = entry.opened.is_none() && ((entry.waited >= after && goes_on) || lost.recent_s > AT_ONCE_S);
+        let goes_on = goes_on && again_s.is_none_or(|again_s| again_s > 0.0);
+        let opens = entry.opened.is_none()
+            && ((entry.waited >= after && goes_on) || again_s.unwrap_or(lost.recent_s) > AT_ONCE_S);
         if opens {
             entry.opened = Some(now);
         }
@@ -198,7 +257,9 @@ impl States {
         // A look tells nothing of a longer time, even where the clock leaps.
         let lost_s = entry.finding.lost_s + lost.hourly_s / 3600.0 * passed.min(LOOK_MAX_MS) as f64 / 1000.0;
         let seen = finding(&found, state, entry.finding.since, now);
-        entry.finding = Finding { opened: entry.opened, lost_s, ..seen };
+        // Until there is another promise, it has that of the change before.
+        let promise = entry.finding.promise.take();
+        entry.finding = Finding { opened: entry.opened, lost_s, promise, ..seen };
         if opens || entry.finding.lost_s_per_hour >= entry.worst.lost_s_per_hour {
             entry.worst = entry.finding.clone();
         }

@@ -33,9 +33,9 @@ impl Tallies {
         all
     }
 
-    /// Adds requests of a kind.
+    /// Adds requests of a kind. Figures may be below zero where they are estimates.
     pub(crate) fn count(&mut self, kind: &str, requests: f64, seconds: f64) {
-        if requests > 0.0 || seconds > 0.0 {
+        if requests != 0.0 || seconds != 0.0 {
             let mine = self.0.entry(kind.to_owned()).or_default();
             (mine.requests, mine.seconds) = (mine.requests + requests, mine.seconds + seconds);
         }
@@ -59,14 +59,15 @@ impl Tallies {
     /// The seconds that as many requests of the same kinds as these would lose less if each waited as long as those of `after`.
     /// `None`: too few came of the kinds that had lost most.
     pub(crate) fn spared(&self, after: &Self) -> Option<f64> {
-        let (mut covered, mut spared) = (0.0, 0.0);
+        let (mut all, mut covered, mut spared) = (0.0, 0.0, 0.0);
         for (kind, before) in &self.0 {
             let needs = (before.requests * AGAIN).clamp(FEWEST, ENOUGH);
+            // Only sums are clamped: what was estimated at a look may be below zero.
+            all += before.seconds.max(0.0);
             let Some(later) = after.0.get(kind).filter(|later| later.requests >= needs) else { continue };
-            covered += before.seconds;
-            spared += before.seconds - later.seconds / later.requests * before.requests;
+            covered += before.seconds.max(0.0);
+            spared += before.seconds.max(0.0) - later.seconds.max(0.0) / later.requests * before.requests.max(0.0);
         }
-        let all = self.seconds();
         (all > 0.0 && covered >= COVERED * all).then(|| spared * all / covered)
     }
 }
@@ -91,6 +92,18 @@ mod tests {
         assert!((before.spared(&better).unwrap() - 190.0).abs() < 1e-9);
         let worse = of(&[("fetched", 100.0, 300.0), ("cached", 900.0, 9.0)]);
         assert!((before.spared(&worse).unwrap() + 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn estimates_below_zero_count_in_sums_so_that_noise_is_no_loss() {
+        let before = Tallies::one(100.0, 50.0);
+        let mut after = Tallies::default();
+        for seconds in [3.0, -3.0, 4.0, -4.0, 2.0, -2.0] {
+            after.add(&Tallies::one(20.0, seconds));
+        }
+        assert_eq!(before.spared(&after), Some(50.0));
+        after.add(&Tallies::one(0.0, -9.0));
+        assert_eq!((after.seconds(), before.spared(&after)), (-9.0, Some(50.0)), "nobody gets more than all of it");
     }
 
     #[test]

@@ -44,12 +44,70 @@ impl Turned {
             Self::Negative(of) => Some(json!(facts.repository(of)?.missing_s)),
         }
     }
+
+    /// Whether a change from a value to another one takes the advice of a third one, or a part of it that is known to save something. Numbers
+    /// do: what another number saves is computed.
+    pub(crate) fn follows(&self, from: &Value, advised: Option<&Value>, to: &Value) -> bool {
+        let Some(advised) = advised else { return false };
+        if to == advised || [from, advised, to].iter().all(|value| value.is_number()) {
+            return true;
+        }
+        let [from, advised, to] = [from, advised, to].map(words);
+        let lacks = |word: &&&str| !from.contains(*word);
+        match self {
+            // Without a value of its own, that of all is in force, which is the advised one.
+            Self::Negative(_) => to.is_empty(),
+            Self::Setting(_) => false,
+            Self::Members(_) => {
+                let out: Vec<_> = from.iter().filter(|name| !advised.contains(name)).collect();
+                let last = advised.last().filter(|_| out.is_empty());
+                let is_behind = |name: &&str| to.len() > 1 && to.last() == Some(name) || !to.contains(name);
+                !to.is_empty() && out.iter().all(|name| !to.contains(name)) && last.is_none_or(is_behind)
+            }
+            Self::Names(_) => {
+                let are_more = advised.iter().all(|pattern| to.contains(pattern));
+                !to.is_empty() && (are_more || to.iter().all(|pattern| advised.contains(pattern)))
+            }
+            Self::Private(_) => advised.iter().filter(lacks).all(|prefix| to.contains(prefix)),
+        }
+    }
+}
+
+/// The words of a list. Another value has none.
+fn words(value: &Value) -> Vec<&str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::signals::facts::{RepositoryFact, SettingFact};
+
+    #[test]
+    fn a_change_follows_an_advice_if_it_has_the_step_that_saves() {
+        let members = Turned::Members("all".to_owned());
+        let order = |to: Value| members.follows(&json!(["slow", "a", "b"]), Some(&json!(["a", "b", "slow"])), &to);
+        assert!(order(json!(["a", "b", "slow"])) && order(json!(["b", "a", "slow"])) && order(json!(["a", "b"])));
+        assert!(!order(json!(["slow", "b", "a"])) && !order(json!(["a", "slow", "b"])), "it is before others");
+        assert!(!order(json!(["slow", "a", "b", "c"])) && !order(json!(["slow"])) && !order(json!([])));
+        let out = |to: Value| members.follows(&json!(["slow", "a"]), Some(&json!(["a"])), &to);
+        assert!(out(json!(["a"])) && out(json!(["a", "c"])));
+        assert!(!out(json!(["a", "slow"])) && !out(json!(["slow", "a", "c"])) && !out(json!([])));
+        let names = Turned::Names("slow".to_owned());
+        let only = |to: Value| names.follows(&json!([]), Some(&json!(["com.a*", "com.b*"])), &to);
+        assert!(only(json!(["com.b*", "com.a*"])) && only(json!(["com.a*"])));
+        assert!(only(json!(["com.a*", "com.b*", "com.c*"])) && !only(json!(["org.x*"])));
+        let private = Turned::Private("all".to_owned());
+        let kept = |to: Value| private.follows(&json!(["com.x"]), Some(&json!(["com.x", "org.a"])), &to);
+        assert!(kept(json!(["org.a"])) && kept(json!(["org.a", "com.x", "org.b"])) && !kept(json!(["com.x", "org.b"])));
+        let missing = Turned::Negative("slow".to_owned());
+        let ttl = |to: Value| missing.follows(&json!(0), Some(&json!(300)), &to);
+        assert!(ttl(json!(300)) && ttl(json!(20)) && ttl(json!(null)));
+        let setting = Turned::Setting("telemetry.access_log".to_owned());
+        let log = |to: Value| setting.follows(&json!("off"), Some(&json!("file")), &to);
+        assert!(log(json!("file")) && !log(json!("other")));
+        assert!(!setting.follows(&json!(2), None, &json!(3)), "nothing was advised");
+    }
 
     #[test]
     fn each_part_has_a_name_and_a_value_once_the_program_has_told_it() {

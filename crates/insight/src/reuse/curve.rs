@@ -97,27 +97,30 @@ impl Curve {
         bucket.missed.worst.see(nanos, event)
     }
 
-    /// Counts a lookup by caches of several sizes, in ascending order: for each its size, and for how many misses this one stands.
-    pub(crate) fn simulated(&mut self, sizes: &[(u64, f64)], one: &Use, nanos: u64, event: EventId) -> bool {
+    /// Counts a lookup by caches of several sizes, in ascending order: for each its size, and for how many misses this one stands. `None`: this
+    /// size does not sample the key.
+    pub(crate) fn simulated(&mut self, sizes: &[(u64, Option<f64>)], one: &Use, nanos: u64, event: EventId) -> bool {
         self.look(one.missed, nanos);
         if one.stale {
             self.stale.see(1.0, nanos);
             self.stale.worst.see(nanos, event);
         }
         self.sampled += 1.0;
-        let (mut before, mut low, mut shows) = (1.0, 0, false);
+        // No cache at all misses.
+        let (mut before, mut low, mut shows) = (Some(1.0), 0, false);
         for (number, (size, misses)) in sizes.iter().enumerate() {
             let at = match self.buckets.get(number) {
                 Some(bucket) if bucket.high == *size => number,
                 _ => self.place(low, *size),
             };
             let bucket = &mut self.buckets[at];
-            let answers = before - misses;
+            let answers = before.unwrap_or(0.0) - misses.unwrap_or(0.0);
             bucket.lookups += answers;
             if one.missed && !one.soon && answers != 0.0 {
                 bucket.missed.see(answers, nanos);
-                shows |=
-                    answers > 0.0 && before > 1.0 - 1e-9 && *misses == 0.0 && bucket.missed.worst.see(nanos, event);
+                // Both sizes must have seen it: a size that does not sample the key answers nothing.
+                let is_seen = before.is_some() && misses.is_some();
+                shows |= is_seen && answers > 0.0 && *misses == Some(0.0) && bucket.missed.worst.see(nanos, event);
             }
             (before, low) = (*misses, *size);
         }
@@ -282,21 +285,35 @@ mod tests {
     }
 
     #[test]
+    fn a_miss_of_every_size_that_samples_it_shows_nothing_that_a_larger_cache_would_save() {
+        let mut curve = Curve::default();
+        let one = Use { key: 1, weight: None, missed: true, stale: false, soon: false };
+        let sizes = |misses: [Option<f64>; 2]| [(100, misses[0]), (200, misses[1])];
+        for misses in [[None, Some(1.0)], [Some(1.0), None], [None, Some(0.0)], [None, None]] {
+            assert!(!curve.simulated(&sizes(misses), &one, 9_000_000, EventId(1)), "{misses:?}");
+        }
+        assert_eq!(curve.missed(0, 1000).worst.nanos, 0);
+        assert!(curve.simulated(&sizes([Some(1.0), Some(0.0)]), &one, 5_000_000, EventId(2)));
+    }
+
+    #[test]
     fn sizes_that_were_simulated_have_what_they_answered_and_sizes_between_them_a_part_of_it() {
         let mut curve = Curve::default();
-        let see = |curve: &mut Curve, misses: [f64; 3], missed, stale, nanos| {
+        const HIT: Option<f64> = Some(0.0);
+        const MISS: Option<f64> = Some(1.0);
+        let see = |curve: &mut Curve, misses: [Option<f64>; 3], missed, stale, nanos| {
             let one = Use { key: 1, weight: None, missed, stale, soon: false };
-            curve.simulated(&[(100, misses[0]), (200, misses[1]), (400, misses[2])], &one, nanos, EventId(nanos));
+            curve.simulated(&[(100, misses[0]), (200, misses[1]), (400, misses[2])], &one, nanos, EventId(nanos))
         };
-        see(&mut curve, [1.0, 1.0, 1.0], true, false, 1_000);
-        see(&mut curve, [1.0, 1.0, 0.0], true, false, 5_000_000);
-        see(&mut curve, [1.0, 0.0, 0.0], false, false, 10);
+        see(&mut curve, [MISS, MISS, MISS], true, false, 1_000);
+        assert!(see(&mut curve, [MISS, MISS, HIT], true, false, 5_000_000));
+        see(&mut curve, [MISS, HIT, HIT], false, false, 10);
         // The largest evicted what a smaller one has; the smallest does not sample this key.
-        see(&mut curve, [0.0, 0.0, 2.0], false, false, 10);
+        see(&mut curve, [None, HIT, Some(2.0)], false, false, 10);
         assert_eq!([100, 200, 400, 1000].map(|size| curve.share(size)), [0.25, 0.5, 0.25, 0.25]);
         assert_eq!((curve.missed(200, 400).lookups, curve.missed(200, 400).worst.nanos), (1.0, 5_000_000));
         assert!((curve.share(141) - 0.375).abs() < 0.002, "{}", curve.share(141));
-        see(&mut curve, [1.0, 1.0, 1.0], true, true, 700);
+        see(&mut curve, [MISS, MISS, MISS], true, true, 700);
         assert_eq!((curve.stale().lookups, curve.stale().nanos, curve.lookups()), (1.0, 700.0, 5.0));
         assert_eq!(curve.sizes().collect::<Vec<_>>(), [100, 118, 141, 168, 200, 237, 282, 336, 400]);
     }

@@ -58,6 +58,8 @@ pub(super) struct Miniature {
     zeros: u32,
     /// What an entry takes in the real cache, as a multiple of what requests tell.
     scale: f64,
+    /// The same when `entries` were made: the number of evicted ones that they remember follows their capacity.
+    scale_made: f64,
     entries: Entries,
     doorkeeper: Option<Doorkeeper>,
 }
@@ -67,7 +69,8 @@ impl Miniature {
     pub(super) fn new(shape: Shape, most: usize) -> Self {
         let (zeros, scale) = (0, 1.0);
         let doorkeeper = (shape.places > 0).then(|| Doorkeeper::new(shape.places.min(PLACES_MAX)));
-        Self { shape, most, zeros, scale, entries: entries(&shape, zeros, scale), doorkeeper }
+        let entries = entries(&shape, zeros, scale, most);
+        Self { shape, most, zeros, scale, scale_made: scale, entries, doorkeeper }
     }
 
     /// How many keys each sampled one stands for. `None`: this one is not sampled.
@@ -124,8 +127,20 @@ impl Miniature {
         // Smaller differences change nothing.
         if (scale / self.scale - 1.0).abs() > 0.01 {
             self.scale = scale;
-            self.entries.set_capacity(capacity(&self.shape, self.zeros, scale));
+            if (1.0 / SCALED_MAX..=SCALED_MAX).contains(&(self.scale_made / scale)) {
+                self.entries.set_capacity(capacity(&self.shape, self.zeros, scale));
+            } else {
+                self.make_again();
+            }
         }
+    }
+
+    /// Makes the entries again, with the keys that are still sampled.
+    fn make_again(&mut self) {
+        let again = entries(&self.shape, self.zeros, self.scale, self.most);
+        let stays = |key: &u64| key.leading_zeros() >= self.zeros;
+        self.entries.iter().filter(|(key, _)| stays(key)).for_each(|(key, entry)| again.insert(key, entry));
+        (self.entries, self.scale_made) = (again, self.scale);
     }
 
     /// How many entries there are.
@@ -136,10 +151,7 @@ impl Miniature {
     /// Half of the keys are enough.
     pub(super) fn sample_fewer(&mut self) {
         self.zeros += 1;
-        let fewer = entries(&self.shape, self.zeros, self.scale);
-        let stays = |key: &u64| key.leading_zeros() >= self.zeros;
-        self.entries.iter().filter(|(key, _)| stays(key)).for_each(|(key, entry)| fewer.insert(key, entry));
-        self.entries = fewer;
+        self.make_again();
         // Others come half as often between two requests for one page, too.
         let places = (self.shape.places >> self.zeros).clamp(PLACES_MIN, PLACES_MAX);
         self.doorkeeper.iter_mut().for_each(|doorkeeper| doorkeeper.shrink(places));
@@ -156,15 +168,20 @@ impl Miniature {
 const PLACES_MIN: usize = 1 << 6;
 const PLACES_MAX: usize = 1 << 13;
 
+/// The expected entries for each of the most. Half of them are remembered after their eviction, however few heavy ones there are.
+const ITEMS_EACH: usize = 2;
+/// A capacity changes by this factor before the entries are made again.
+const SCALED_MAX: f64 = 1.5;
+
 fn capacity(shape: &Shape, zeros: u32, scale: f64) -> u64 {
     (shape.size as f64 / (1_u64 << zeros) as f64 / scale) as u64
 }
 
-fn entries(shape: &Shape, zeros: u32, scale: f64) -> Entries {
+fn entries(shape: &Shape, zeros: u32, scale: f64, most: usize) -> Entries {
     let capacity = capacity(shape, zeros, scale);
     let options = OptionsBuilder::new()
         .shards((shape.parts >> zeros).max(1))
-        .estimated_items_capacity(shape.items >> zeros)
+        .estimated_items_capacity((shape.items >> zeros).min(most.saturating_mul(ITEMS_EACH)))
         .weight_capacity(capacity)
         .build();
     match options {

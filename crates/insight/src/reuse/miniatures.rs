@@ -89,13 +89,13 @@ impl Miniatures {
         let usual = self.usual(one);
         let since = self.recent.as_mut().and_then(|recent| recent.look(one.key, usual.weight()));
         let one = &Use { soon: since.is_some_and(|since| since < self.capacity / 2), ..*one };
-        let mut missed = [(0, 0.0); STEPS];
+        let mut missed = [(0, None); STEPS];
         let mut sampled = false;
         for (miniature, missed) in self.all.iter_mut().zip(&mut missed) {
             missed.0 = miniature.shape.size;
             if let Some(uses) = miniature.stands_for(one.key) {
                 sampled = true;
-                missed.1 = if miniature.refer(one, usual) { 0.0 } else { uses };
+                missed.1 = Some(if miniature.refer(one, usual) { 0.0 } else { uses });
             }
         }
         if sampled && self.is_busy(now) && self.all[NOW].len() > FEW {
@@ -106,8 +106,9 @@ impl Miniatures {
 
     /// What the entry takes if it is stored.
     fn usual(&self, one: &Use) -> Cached {
-        // The largest knows most.
-        let known = self.all.iter().rev().find_map(|miniature| miniature.peek(one.key));
+        // The largest knows most. A copy that does not sample the key need not be looked at.
+        let mut sampling = self.all.iter().rev().filter(|miniature| miniature.stands_for(one.key).is_some());
+        let known = sampling.find_map(|miniature| miniature.peek(one.key));
         match (known, one.weight) {
             // It was made again.
             (_, Some(plain)) if one.missed => Cached { plain, coded: 0 },
@@ -132,6 +133,6 @@ impl Miniatures {
     /// Bytes of memory.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
-        self.all.iter().map(Miniature::bytes).sum()
+        self.all.iter().map(Miniature::bytes).sum::<usize>() + self.recent.as_ref().map_or(0, Recent::bytes)
     }
 }

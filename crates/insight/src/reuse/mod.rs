@@ -3,7 +3,7 @@
 //! Caches that are no LRU caches have miniatures: small copies with their own policy, of sizes from an eighth to 32 times the present one. The
 //! cache of files of upstreams is one, and has SHARDS with a fixed size (Waldspurger et al., FAST 2015): a key is followed if its hash is below
 //! a threshold, and the threshold falls when too many keys are followed. The weight of all keys that were used since the last use of a key is
-//! its distance. A cache that keeps the most recently used keys finds it if its size is at least that distance. All of it takes 2 MiB.
+//! its distance. A cache that keeps the most recently used keys finds it if its size is at least that distance. All of it takes at most 2 MiB.
 
 pub(crate) mod curve;
 mod doorkeeper;

@@ -30,6 +30,12 @@ impl Recent {
         let (there, at) = std::mem::replace(&mut self.places[place], (print, self.looked_kib));
         (there == print).then(|| u64::from(self.looked_kib.wrapping_sub(at)) << 10)
     }
+
+    /// Bytes of memory.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.places)
+    }
 }
 
 #[cfg(test)]

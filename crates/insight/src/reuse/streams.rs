@@ -279,4 +279,33 @@ mod tests {
             assert!((200_000..MEMORY_MAX).contains(&bytes), "{bytes}");
         }
     }
+
+    #[test]
+    fn heavy_pages_and_folders_of_which_few_fit_take_no_more_memory_either() {
+        for (capacity, weight) in [(64 << 20, 256 << 10), (8 << 30, 256 << 10)] {
+            let (mut streams, mut curves) = (Streams::default(), <[Curve; COUNT]>::default());
+            let mut reals = [Real { capacity, used: 0, entries: 0 }; COUNT];
+            reals[OPEN_FILES].capacity = 100_000;
+            for number in 0..12_000_u64 {
+                // What an entry takes in the real caches changes as it runs.
+                if number.is_multiple_of(2_000) {
+                    let each = if number >= 6_000 { 100 } else { 400_000 };
+                    reals.iter_mut().for_each(|real| (real.used, real.entries) = (1000 * each, 1000));
+                    streams.set(&reals);
+                }
+                let path = format!("/repository/a/{number}/x");
+                let mut page = request(&path, Layer::Hosted, 200, &[Op::PageKeep]);
+                page.bytes_out = weight;
+                (0..2).for_each(|_| see(&mut streams, &mut curves, &page));
+                let missing = request(&path, Layer::Hosted, 404, &[Op::PageKeep]);
+                (0..2).for_each(|_| see(&mut streams, &mut curves, &missing));
+                let mut large = request(&path, Layer::Hosted, 200, &[Op::BlobOpen]);
+                large.bytes_out = 1 << 20;
+                see(&mut streams, &mut curves, &large);
+                see(&mut streams, &mut curves, &request(&path, Layer::Remote, 200, &[Op::CacheRead]));
+            }
+            let bytes = streams.bytes();
+            assert!((100_000..MEMORY_MAX).contains(&bytes), "{capacity} {weight}: {bytes}");
+        }
+    }
 }

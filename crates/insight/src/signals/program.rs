@@ -37,6 +37,8 @@ pub struct ReceiverFact {
     pub attempts: u64,
     /// Alerts that it does not know.
     pub waiting: u64,
+    /// Open alerts that it refused for good, which are not sent again.
+    pub refused: u64,
 }
 
 /// A certificate in use.

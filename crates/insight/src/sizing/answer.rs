@@ -141,6 +141,9 @@ fn advice(rows: &[SizingRow], around: &Surroundings, times: f64) -> Vec<SizingAd
     advice
 }
 
+/// Fewer of something are advised without a warning only from this confidence on, which needs an hour of figures.
+const SURE: f64 = 0.9;
+
 fn one(row: &SizingRow, around: &Surroundings, times: f64) -> Option<SizingAdvice> {
     let (now, needed, needed_at) = (row.now?, row.needed?, row.needed_at?);
     let name = row.setting.as_ref().map_or_else(|| row.subject.clone(), |setting| format!("`{setting}`"));
@@ -160,7 +163,9 @@ fn one(row: &SizingRow, around: &Surroundings, times: f64) -> Option<SizingAdvic
         SizingVerdict::TooSmall => (
             Some(value(needed_at)),
             format!(
-                "{name}: {is} are too few: the busiest minute needs {needed}, and {traffic} {needed_at} ({}: {why})",
+                "{name}: {is} are too few: the busiest minute needs {}, and {traffic} {} ({}: {why})",
+                amount(needed),
+                amount(needed_at),
                 row.subject
             ),
         ),
@@ -175,10 +180,12 @@ fn one(row: &SizingRow, around: &Surroundings, times: f64) -> Option<SizingAdvic
         SizingVerdict::TwiceTooLarge => (
             Some(value(needed_at.min(now))),
             format!(
-                "{name}: {is}, {} would do, and {} for {traffic} ({}: {why})",
+                "{name}: {is}, {} would do, and {} for {traffic} ({}: {why}){}",
                 amount(needed),
                 amount(needed_at),
-                row.subject
+                row.subject,
+                // A busier hour may come.
+                if row.confidence < SURE { "; wait for an hour of traffic before you change it" } else { "" },
             ),
         ),
         SizingVerdict::MoreDoesNotHelp => {

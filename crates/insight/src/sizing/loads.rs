@@ -124,13 +124,14 @@ impl Loads {
                 self.pool(pool, bound, &bounds);
             }
         }
+        let sums = sums(recorder, facts);
         for bound in &bounds {
             match bound.name() {
                 BoundName::UpstreamCalls => {
-                    let sums = sums(recorder, facts, bound.which());
+                    let sums = bound.which().parse().ok().and_then(|number: u64| sums.get(&number).copied());
                     self.queue(Resource::Calls(bound.which().into()), bound, sums);
                 }
-                BoundName::AppSlots => self.queue(Resource::Slots(bound.which().into()), bound, CallSums::default()),
+                BoundName::AppSlots => self.queue(Resource::Slots(bound.which().into()), bound, None),
                 name if LIMITS.contains(&name) => self.limit(bound),
                 _ => {}
             }
@@ -173,13 +174,15 @@ impl Loads {
         kept.see(pool.threads(), present, counts, None);
     }
 
-    /// Calls and slots: callers wait for a place, and the places in use are sampled.
-    fn queue(&mut self, resource: Resource, bound: &Arc<Bound>, sums: CallSums) {
+    /// Calls and slots: callers wait for a place, and the places in use are sampled. `sums`: of calls that ended, where they are known now.
+    fn queue(&mut self, resource: Resource, bound: &Arc<Bound>, sums: Option<CallSums>) {
         let used = bound.used();
         let Some(kept) = self.kept(resource) else { return };
-        let CallSums { calls: ended, nanos: ended_nanos, squares, .. } = sums;
         let (served, rejected) = (bound.wait_count(), bound.rejected());
-        let counts = Counts { served, squares, rejected, ended, ended_nanos, nanos: 0 };
+        let mut counts = Counts { served, rejected, nanos: 0, ..kept.before };
+        if let Some(CallSums { calls, nanos, squares, .. }) = sums {
+            (counts.ended, counts.ended_nanos, counts.squares) = (calls, nanos, squares);
+        }
         kept.see(bound.capacity(), used + bound.waiters(), counts, Some(used as f64));
     }
 
@@ -269,8 +272,9 @@ impl Kept {
         let served = more(counts.served, before.served);
         let used_s = used.unwrap_or(nanos as f64 / 1e9);
         let present = if used.is_none() && present == 0 { used_s.round() as u64 } else { present };
-        // The squares wrap around.
-        let squares = counts.squares.wrapping_sub(before.squares) as f64 / 1e12;
+        // The squares wrap around. The number of services does not: where it went back, the counts began again.
+        let began_again = counts.ended < before.ended;
+        let squares = if began_again { 0 } else { counts.squares.wrapping_sub(before.squares) } as f64 / 1e12;
         let rejected = more(counts.rejected, before.rejected);
         self.open.see(&Second { capacity, present, served, used_s, squares, rejected });
         let (ended, ended_nanos) = (more(counts.ended, before.ended), more(counts.ended_nanos, before.ended_nanos));
@@ -282,13 +286,14 @@ impl Kept {
     }
 }
 
-/// The sums of the calls to the host with this number.
-fn sums(recorder: &Recorder, facts: &Facts, number: &str) -> CallSums {
-    let Some(host) = facts.hosts.iter().find(|host| host.number.to_string() == number) else {
-        return CallSums::default();
-    };
+/// The sums of the calls to each host, by the number of its bound.
+fn sums(recorder: &Recorder, facts: &Facts) -> FastMap<u64, CallSums> {
+    if facts.hosts.is_empty() {
+        return FastMap::default();
+    }
+    let numbers: FastMap<&str, u64> = facts.hosts.iter().map(|host| (host.host.as_str(), host.number)).collect();
     let upstreams = recorder.upstreams();
-    upstreams.iter().find(|calls| calls.host() == host.host).map_or_else(CallSums::default, |calls| calls.sums())
+    upstreams.iter().filter_map(|calls| Some((*numbers.get(calls.host())?, calls.sums()))).collect()
 }
 
 #[cfg(test)]
@@ -321,6 +326,29 @@ mod tests {
         assert_eq!(loads.since, Some(at(0)));
         assert!(loads.busiest(&calls, at(20), at(30), at(10)).is_none() && loads.resources().contains(&&calls));
         assert!(loads.busiest(&Resource::Calls("8".into()), at(0), at(9), at(9)).is_none());
+    }
+
+    #[test]
+    fn counts_that_go_back_or_are_missing_for_a_while_add_no_squares() {
+        let mut kept = Kept::default();
+        let mut see = |ended, squares| {
+            kept.see(8, 1, Counts { served: 9, squares, ended, ..Counts::default() }, Some(1.0));
+            kept.minute().squares
+        };
+        assert_eq!(see(3, 5_000_000_000_000), 5.0);
+        assert_eq!(see(0, 0), 5.0);
+        assert_eq!(see(1, 1_000_000_000_000), 6.0);
+        let recorder = Recorder::silent(Clock::default());
+        let bound = Bound::new(BoundName::UpstreamCalls, "7", 16);
+        let mut loads = Loads::default();
+        let calls = Resource::Calls("7".into());
+        let known = CallSums { calls: 4, nanos: 40, squares: 9, ..CallSums::default() };
+        for sums in [Some(known), None] {
+            loads.queue(calls.clone(), &bound, sums);
+            let before = loads.kept[&calls].before;
+            assert_eq!((before.ended, before.ended_nanos, before.squares), (4, 40, 9));
+        }
+        assert!(sums(&recorder, &Facts::default()).is_empty());
     }
 
     #[test]

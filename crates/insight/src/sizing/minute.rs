@@ -97,7 +97,8 @@ pub(crate) struct Minute {
     active: u64,
     active_used_s: f64,
     used_s: f64,
-    squares: f64,
+    /// The sum of the squares of the times of services, in square seconds.
+    pub(super) squares: f64,
     present: f64,
     present_squares: f64,
     served_squares: f64,

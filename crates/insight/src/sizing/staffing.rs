@@ -15,8 +15,8 @@ pub(crate) const LATE: f64 = 0.05;
 const SECONDS: f64 = 0.95;
 /// A load is never quite even.
 const PEAKEDNESS_MIN: f64 = 0.05;
-/// The most places that are looked for beyond the load, as a multiple of it.
-const BEYOND: f64 = 50.0;
+/// The most steps of the recurrence of Erlang's formula. A load of more places has their upper limit, which is next to no more.
+const STEPS_MAX: f64 = 20_000.0;
 
 /// The load of a pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,18 +47,37 @@ impl Load {
             return 1.0;
         }
         let wait = erlang_c(places / peakedness, self.mean / peakedness);
+        wait * (-WAIT * (places - self.mean) / self.variability()).exp()
+    }
+
+    /// How much the times between callers and those of services vary, 1 for exponential ones.
+    fn variability(&self) -> f64 {
+        let peakedness = self.peakedness.max(PEAKEDNESS_MIN);
         // With exponential services callers whose times vary by c have a peakedness of 1 + (c - 1) / 2 (Eckberg, 1983).
         let callers = peakedness.max(2.0 * peakedness - 1.0);
-        let variability = ((callers + self.service) / 2.0).max(PEAKEDNESS_MIN / 2.0);
-        wait * (-WAIT * (places - self.mean) / variability).exp()
+        ((callers + self.service) / 2.0).max(PEAKEDNESS_MIN / 2.0)
+    }
+
+    /// As many places as are enough even if all callers had to wait.
+    fn upper(&self) -> f64 {
+        let bursts = (self.peakedness - 1.0).max(0.0);
+        self.mean + bursts + self.variability() * (1.0 / LATE).ln() / WAIT
     }
 
     /// The fewest places with which at most [`LATE`] of the callers wait for longer than [`WAIT`] of a service; at least one.
     pub(crate) fn places(&self) -> u64 {
         let first = (self.mean.floor() as u64).max(1);
-        let last = (self.mean * BEYOND).ceil() as u64 + 100;
-        // More places never make it worse, so halving finds the fewest.
-        let (mut few, mut enough) = (first, last.max(first));
+        let last = (self.upper().floor() as u64 + 1).max(first);
+        if last as f64 / self.peakedness.max(PEAKEDNESS_MIN) > STEPS_MAX {
+            return last;
+        }
+        // More places never make it worse, so doubling finds enough and halving the fewest. Few steps leave the numbers small.
+        let (mut few, mut enough, mut width) = (first, last, 1);
+        while few + width < last && self.late(few + width) > LATE {
+            few += width + 1;
+            width *= 2;
+        }
+        enough = enough.min(few + width);
         while few < enough {
             let middle = few + (enough - few) / 2;
             if self.late(middle) <= LATE { enough = middle } else { few = middle + 1 }
@@ -136,6 +155,16 @@ mod tests {
         let places = [0.0, 1.0, 9.0, 100.0].map(|mean| load(mean, 1.0, 1.0).places());
         assert_eq!(places, [1, 4, 15, 113], "about square-root staffing, less for many");
         assert!(load(9.0, 4.0, 1.0).places() > 20 && load(9.0, 0.0, 0.0).places() == 10, "bursts, and even loads");
+    }
+
+    #[test]
+    fn a_huge_load_has_an_upper_limit_that_is_next_to_no_more() {
+        let load = |mean| Load { mean, peakedness: 1.0, service: 1.0 };
+        let (just, beyond) = (load(19_900.0).places(), load(1e6).places());
+        assert!((19_900..19_900 + 31).contains(&just), "{just}");
+        assert!((1_000_000..1_000_000 + 32).contains(&beyond), "{beyond}");
+        let bursts = Load { mean: 3.0, peakedness: 40.0, service: 9.0 };
+        assert!(bursts.late(bursts.upper() as u64 + 1) <= LATE, "{bursts:?}");
     }
 
     #[test]

@@ -31,10 +31,12 @@ impl RequestKind {
 /// The paths that requests with the same figures have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Route {
-    /// `/metrics`, `/health/live`, the start page, and paths that there are not.
+    /// `/metrics`, `/health/live`, hooks, forms that were refused before they had arrived, and paths that there are not.
     Other,
-    /// The admin API.
+    /// The admin API, with questions about events.
     Api,
+    /// Web pages for people, with those to sign in.
+    Page,
     /// The probe of readiness.
     Ready,
     /// Paths of repositories.
@@ -50,9 +52,12 @@ impl Route {
             _ if !format.is_empty() => Route::Repository,
             None => Route::Other,
             Some(Class::Apps) => Route::App,
-            Some(Class::Admin) => Route::Api,
+            Some(Class::Admin | Class::Ask) => Route::Api,
+            // Calls about the accounts of a repository have its format.
+            Some(Class::Web | Class::Accounts) => Route::Page,
             Some(Class::Health) => Route::Ready,
-            Some(_) => Route::Repository,
+            Some(Class::Forms | Class::Hooks) => Route::Other,
+            Some(Class::Small | Class::Downloads | Class::Uploads | Class::DynamicIndex) => Route::Repository,
         }
     }
 
@@ -61,6 +66,7 @@ impl Route {
         match self {
             Route::Other => "(other)",
             Route::Api => "/api/v1/{call}",
+            Route::Page => "/",
             Route::Ready => "/health/ready",
             Route::Repository => "/repository/{name}/{path}",
             Route::App => "(application)",
@@ -230,5 +236,8 @@ mod tests {
         assert_eq!(Route::of("", Some(Class::Downloads)), Route::Repository);
         assert_eq!([Route::of("", Some(Class::Admin)), Route::of("", None)], [Route::Api, Route::Other]);
         assert_eq!(Route::of("", Some(Class::Apps)), Route::App);
+        assert_eq!([Class::Web, Class::Accounts].map(|class| Route::of("", Some(class)).as_str()), ["/"; 2]);
+        assert_eq!([Class::Ask, Class::Hooks].map(|class| Route::of("", Some(class))), [Route::Api, Route::Other]);
+        assert_eq!(Route::of("gem", Some(Class::Accounts)), Route::Repository);
     }
 }

@@ -101,7 +101,7 @@ ops! {
     FoldersChange Line "folders.change" "Changing several folders of a tree at the same time; what ran for each is in `beside`";
     IndexExtend Line "index.extend" "Appending a change to an index, at a cost that does not depend on the index's size";
     ReferencesRead Line "references.read" "Reading the secrets and certificates that the settings of a repository refer to";
-    EventsRead Line "events.read" "Reading stored events, for a request that looks one up by its id";
+    EventsRead Line "events.read" "Reading stored events, for a request that looks one up by its id, or computing sizes from their counts";
     EventsWait Line "events.wait" "Waiting until the sinks have stored the events, for a request that looks one up by its id or asks about events";
     AskWait Line "asks.wait" "Waiting for the answer to a question about events, which a thread of its own makes";
     ProfileWait Line "profile.wait" "Waiting for a profile of the server, which takes as long as its caller asks";

@@ -102,7 +102,7 @@ fn a_state_is_for_the_receiver_that_it_was_written_for_and_is_read_after_a_resta
     let file = StateFile::new(folder.path().join("alerts").join("pager.json"));
     let mut pager = Told::load(&file, "one", &Log::silent());
     pager.add(&[alert("a@b")]);
-    pager.save(&file).unwrap();
+    file.write(&pager.bytes().unwrap()).unwrap();
     assert_eq!(Told::load(&file, "one", &Log::silent()), pager);
     assert_eq!(Told::load(&file, "two", &Log::silent()).open(), 0);
     file.write(b"{").unwrap();
@@ -116,4 +116,42 @@ fn what_is_told_again_has_present_figures_and_the_same_identity() {
     let open = looked(vec![Finding { sentence: "It is slower".to_owned(), ..finding("a@b", CAUSE, &[]) }]);
     let again = pager.again(&open);
     assert_eq!((&*again[0].sentence, again[0].since), ("It is slower", Millis(7)));
+}
+
+#[test]
+fn an_alert_whose_answer_was_lost_is_told_again_with_its_number_or_its_end_is() {
+    let mut pager = Told::default();
+    let open = looked(vec![finding("a@b", CAUSE, &[])]);
+    let mut first = pager.unknown("pager", FindingKind::ALL, &open, SERVER);
+    assert_eq!(pager.attempt(&mut first), ["a@b"]);
+    let read: Told = serde_json::from_slice(&pager.bytes().unwrap()).unwrap();
+    assert_eq!((read.open(), &read), (0, &pager), "a restart knows it");
+    let mut second = pager.unknown("pager", FindingKind::ALL, &open, SERVER);
+    assert!(pager.attempt(&mut second).is_empty());
+    assert_eq!(first, second, "the same number");
+    let muted = Looked { muted: ["a@b".to_owned()].into(), ..looked(Vec::new()) };
+    assert_eq!(told(&mut pager, &muted), ["-a@b"]);
+    assert!(told(&mut pager, &muted).is_empty());
+    let mut anew = pager.unknown("pager", FindingKind::ALL, &open, SERVER);
+    let marked = pager.attempt(&mut anew);
+    assert_ne!(anew[0].telling, first[0].telling, "it is told anew");
+    pager.unmark(&marked);
+    assert!(told(&mut pager, &muted).is_empty(), "nothing of it was taken");
+}
+
+#[test]
+fn an_alert_that_was_refused_for_good_is_neither_known_nor_told_again_until_it_is_over() {
+    let mut pager = Told::default();
+    let open = looked(vec![finding("a@b", CAUSE, &[])]);
+    let mut alerts = pager.unknown("pager", FindingKind::ALL, &open, SERVER);
+    let marked = pager.attempt(&mut alerts);
+    pager.refuse(&alerts);
+    pager.unmark(&marked);
+    assert!(told(&mut pager, &open).is_empty());
+    assert_eq!((pager.open(), pager.refused()), (0, 1));
+    let over = closed("a@b", 50);
+    assert!(told(&mut pager, &over).is_empty(), "it has no end");
+    pager.keep_refused(&over);
+    assert_eq!(pager.refused(), 0);
+    assert_eq!(told(&mut pager, &open), ["+a@b"]);
 }

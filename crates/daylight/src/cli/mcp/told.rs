@@ -53,9 +53,7 @@ pub(super) fn result(told: Told) -> Option<Value> {
     let Told { summary, text, mut value, mut notes } = told;
     fit(&mut value, &mut notes);
     let text = cut(&text, &mut notes);
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).ok()?;
-    let mark = HEXLOWER.encode(&bytes);
+    let mark = mark()?;
     let notes_text: String = notes.iter().map(|note| format!("note: {note}\n")).collect();
     let text = format!(
         "{summary}\n{FOREIGN} They stand between the two lines with the mark {mark}, which was made for this answer alone.\n\
@@ -69,10 +67,22 @@ pub(super) fn result(told: Told) -> Option<Value> {
     }))
 }
 
-/// The result of a tool that failed.
+/// A mark of one answer, which nobody can foresee.
+fn mark() -> Option<String> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(HEXLOWER.encode(&bytes))
+}
+
+/// The result of a tool that failed. The server's text may repeat a name or a message of a stranger.
 pub(super) fn failed(text: &str, hint: &str) -> Value {
     let hint = if hint.is_empty() { String::new() } else { format!("\nhint: {hint}") };
-    let text: String = failure::plain(&format!("error: {text}{hint}")).chars().take(FAILURE_MAX).collect();
+    let said: String = failure::plain(&format!("error: {text}{hint}")).chars().take(FAILURE_MAX).collect();
+    let text = match mark() {
+        Some(mark) => format!("The tool failed. {FOREIGN}\nBEGIN DATA {mark}\n{said}\nEND DATA {mark}"),
+        // Without a mark nothing says where text of strangers ends.
+        None => "error: the machine gives no random numbers".to_owned(),
+    };
     json!({ "content": [{ "type": "text", "text": text }], "isError": true })
 }
 

@@ -50,7 +50,9 @@ impl Place {
             }
             Place::Accept => "how much longer the first request of a new connection waits: to be accepted",
             Place::Road => "one round trip to the host of the URL: the fastest connection",
-            Place::Outside => "between the round trip and the server: something in front of it holds the request",
+            Place::Outside => {
+                "between the round trip and the server: something in front of it holds the request, or a machine lacks processors"
+            }
             Place::Inside => "in the server, until the first byte of the answer",
             Place::Body => "the body of the answer, beyond the time in which the server sent it",
             Place::Unknown => {

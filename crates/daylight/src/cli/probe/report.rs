@@ -1,7 +1,7 @@
 //! The result of a probe: its verdict first, then where the time went, and who answered.
 
 use super::Probes;
-use super::inside::Insides;
+use super::inside::{EVENTS_MAX, Insides};
 use super::parts::{Parts, Place, median, ms};
 use crate::cli::failure::plain;
 use crate::cli::table::{self, Head};
@@ -163,17 +163,35 @@ impl<'a> Report<'a> {
             writeln!(out, "in the server: {} (means)", ops.join(", "))?;
         }
         match &self.insides.refused {
-            Some(why) => writeln!(out, "the server told nothing about its own time: {why}")?,
+            Some(why) if self.insides.known() == 0 => {
+                writeln!(out, "the server told nothing about its own time: {why}")?;
+            }
+            Some(why) => writeln!(
+                out,
+                "the server did not tell its operations; {} answers have their time in it, from their `Server-Timing` or their events: {why}",
+                self.insides.known()
+            )?,
             None if self.insides.known() == 0 => writeln!(
                 out,
-                "the server told nothing about its own time: no answer has the id of an event that it knows; is it Daylight, or did something else \
+                "the server told nothing about its own time: no answer has the id of an event that it knows and that no other answer has; is it Daylight, or did something else \
                  answer?"
             )?,
             None => {}
         }
+        if self.insides.unread > 0 {
+            writeln!(
+                out,
+                "the events of the first {EVENTS_MAX} answers were read: the server was not asked about {} further ones",
+                self.insides.unread
+            )?;
+        }
         match self.insides.repeated {
             0 => Ok(()),
-            n => writeln!(out, "{n} answers came from a cache on the way: they repeat the id of an earlier one"),
+            n => writeln!(
+                out,
+                "{n} answers came from a cache on the way: they have the event of another request. The time in the server of answers with the same \
+                 event is not known"
+            ),
         }
     }
 

@@ -4,6 +4,7 @@ use super::line::EventLine;
 use crate::route::{self, Route};
 use client::host_of;
 use format::gem::{call, path};
+use format::percent;
 use http::{Method, Uri};
 use telemetry::{Event, Layer, is_unseen};
 
@@ -74,6 +75,10 @@ impl LeftOut {
         if !is_sendable(against, &event.path) {
             return Some(LeftOut::Odd);
         }
+        // A recording may have been written by anybody, so what it says of its layer opens no call of the target's own.
+        if names_key(&event.path) || matches!(route::read(&Method::GET, &event.path), Ok(Route::Admin(_))) {
+            return Some(LeftOut::Api);
+        }
         if !is_of_application(event)
             && let Some(why) = by_route(event)
         {
@@ -103,6 +108,22 @@ fn by_route(event: &EventLine<'_>) -> Option<LeftOut> {
     }
 }
 
+/// Whether a part of the path could be read as the call that makes keys, whatever is around it.
+fn names_key(path: &str) -> bool {
+    let parts = path.split('/').map(percent_decode);
+    parts.into_iter().any(|part| part.split('.').next().is_some_and(|stem| stem.eq_ignore_ascii_case("api_key")))
+}
+
+/// Whether a part of the path leads upwards, in plain or encoded form. A proxy in front of the target may follow it.
+fn climbs(path: &str) -> bool {
+    path.split('/').any(|part| matches!(&*percent_decode(part), "." | ".."))
+}
+
+/// A part as a server decodes it; what cannot be decoded stays.
+fn percent_decode(part: &str) -> String {
+    percent::decode(part).map_or_else(|| part.to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Whether only the end of a compact index was sent. Bundler sends the MD5 of the rest with its request.
 fn is_end_of_index(event: &EventLine<'_>) -> bool {
     event.status == 206 && matches!(&*event.file, "versions" | "info" | "names")
@@ -124,7 +145,7 @@ fn of_content(below: &str) -> Option<LeftOut> {
 /// Whether the path is one of this server in every reading: a request never leaves it.
 fn is_sendable(against: &str, path: &str) -> bool {
     let odd = |c: char| is_unseen(c) || c.is_whitespace() || matches!(c, '\u{fffd}' | '?' | '#' | '\\');
-    if !path.starts_with('/') || path.contains(odd) {
+    if !path.starts_with('/') || path.contains(odd) || climbs(path) {
         return false;
     }
     let url = format!("{against}{path}");
@@ -164,9 +185,19 @@ mod tests {
         {
             assert_eq!(gem(path), Some(LeftOut::Query), "{path}");
         }
-        for path in ["api/v1/api_key", "api/v1/api%5fkey", "api//v1/api_key.json"] {
+        for path in [
+            "api/v1/api_key",
+            "api/v1/api%5fkey",
+            "api//v1/api_key.json",
+            "api/v1/api_key/",
+            "/api/v1/api_key",
+            "api/v1/%61pi_key/",
+        ] {
             assert_eq!(gem(path), Some(LeftOut::Api), "{path}");
+            let of_application = why("GET", &format!("/repository/gems/{path}"), r#","layer":"app""#);
+            assert_eq!(of_application, Some(LeftOut::Api), "{path}");
         }
+        assert_eq!(why("GET", "/api/v1/tokens", r#","layer":"app""#), Some(LeftOut::Api));
         for path in ["/", "/search", "/api/v1/tail", "/api/v1/nothing-that-there-is"] {
             assert!(matches!(why("GET", path, ""), Some(LeftOut::Api) | None), "{path}");
         }
@@ -211,10 +242,13 @@ mod tests {
             "/a?b",
             "/a#b",
             "\\\\elsewhere.test\\a",
+            "/..//../api/v1/tokens",
+            "/repository/maven/%2e%2e/a",
+            "/%2e/a",
         ] {
             assert_eq!(why("GET", path, ""), Some(LeftOut::Odd), "{path:?}");
         }
-        for path in ["//elsewhere.test/a", "/@elsewhere.test/a", "/a%0d%0aHost:x", "/%2e%2e/a"] {
+        for path in ["//elsewhere.test/a", "/@elsewhere.test/a", "/a%0d%0aHost:x", "/%2e%2ea/b"] {
             assert!(is_sendable(AGAINST, path) && host_of(&format!("{AGAINST}{path}")) == host_of(AGAINST), "{path}");
         }
     }

@@ -84,9 +84,9 @@ impl Pair {
     fn take(&mut self, recorded: &Recorded, made: &Made) {
         self.requests += 1;
         self.recorded.record(recorded.duration);
-        self.recorded_bytes += recorded.bytes;
+        self.recorded_bytes = self.recorded_bytes.saturating_add(recorded.bytes);
         self.replayed.record(made.latency);
-        self.replayed_bytes += made.times.bytes;
+        self.replayed_bytes = self.replayed_bytes.saturating_add(made.times.bytes);
         match &made.answer {
             Ok(answer) => self.different += u64::from(answer.status.as_u16() != recorded.status),
             Err(_) => self.failed += 1,

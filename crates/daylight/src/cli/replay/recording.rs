@@ -15,6 +15,9 @@ use telemetry::Layer;
 const LINE_MAX: usize = 1 << 20;
 /// The most requests: some 200 bytes of memory each.
 const REQUESTS_MAX: usize = 4_000_000;
+/// The most repositories of which it is known whether they need a token, and the longest name of one: no server has more.
+const REPOSITORIES_MAX: usize = 100_000;
+const REPOSITORY_MAX: usize = 256;
 /// The status of a request that lacks a token.
 const UNAUTHORIZED: u16 = 401;
 /// The most lines that are no events whose numbers are told.
@@ -122,7 +125,7 @@ impl Recording {
                 None => recording.malformed(number),
             }
         }
-        recording.lost += recording.losing;
+        recording.lost = recording.lost.saturating_add(recording.losing);
         recording.infer_tokens(against.has_token);
         // Events are written when they end.
         recording.requests.sort_by_key(|request| request.at);
@@ -135,7 +138,7 @@ impl Recording {
             Line::Sampled => self.sampled += 1,
             Line::Broken => {
                 self.gaps += 1;
-                self.lost += std::mem::take(&mut self.losing);
+                self.lost = self.lost.saturating_add(std::mem::take(&mut self.losing));
             }
             Line::Other => {}
             Line::Event(event) => {
@@ -178,6 +181,11 @@ impl Recording {
 
     fn note_token(&mut self, event: &EventLine<'_>) {
         if matches!(&*event.method, "GET" | "HEAD") && event.layer != Layer::Page.as_str() {
+            // Lines whose requests are left out have names, too.
+            let is_known = self.names.known.contains_key(&*event.repository);
+            if !is_known && (self.tokens.len() >= REPOSITORIES_MAX || event.repository.len() > REPOSITORY_MAX) {
+                return;
+            }
             let repository = self.names.of(&event.repository);
             let tokens = self.tokens.entry(repository).or_default();
             tokens.some |= !event.token.is_empty();

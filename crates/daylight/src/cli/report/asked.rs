@@ -95,6 +95,16 @@ impl Rows {
         })
     }
 
+    /// The same as a sentence for the summary. Empty if all were seen.
+    pub(super) fn part_sentence(&self) -> String {
+        match self.complete < 1.0 {
+            true => {
+                format!("These figures are of the {} of the stored events that were seen.", cells::share(self.complete))
+            }
+            false => String::new(),
+        }
+    }
+
     /// A figure of the first row.
     pub(super) fn figure(&self, name: &str) -> Option<f64> {
         self.rows.first()?.get(name)?.as_f64()

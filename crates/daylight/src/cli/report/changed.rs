@@ -82,12 +82,20 @@ impl Changed {
         ReportFigure { name: "Published".to_owned(), value, note }
     }
 
+    /// Whether all that it takes to say that nothing changed could be read. Only administrators see changes of tokens.
+    fn is_known(&self) -> bool {
+        self.settings.is_ok()
+    }
+
     pub(super) fn sentence(&self) -> String {
         let listed = self.listed();
         let mut people: Vec<&str> = listed.iter().map(|row| &*row.by).filter(|by| *by != "daylight").collect();
         people.sort_unstable();
         people.dedup();
         match (listed.len(), people.len()) {
+            (0, _) if !self.is_known() => {
+                "Whether a setting was changed is not known: the journal could not be read.".to_owned()
+            }
             (0, _) => "No setting was changed.".to_owned(),
             (changes, 0) => format!("The server's settings changed {}, by the server itself.", times(changes)),
             (changes, people) => format!(
@@ -142,9 +150,9 @@ impl Changed {
             }
         }
         let listed = self.listed();
-        if listed.is_empty() {
+        if listed.is_empty() && self.is_known() {
             blocks.insert(0, ReportBlock::Text("No setting, repository or mute was changed.".to_owned()));
-        } else {
+        } else if !listed.is_empty() {
             let row = |row: &Row| {
                 let what =
                     [&row.repository, &row.package, &row.name].into_iter().flatten().map(|text| cells::foreign(text));
@@ -266,6 +274,19 @@ mod tests {
 
     fn rows(rows: Vec<Row>) -> anyhow::Result<Rows> {
         Ok(Rows { rows, is_cut: false })
+    }
+
+    #[test]
+    fn a_journal_that_cannot_be_read_is_not_told_as_one_without_changes() {
+        let unreadable = || Err(Failure::answered(503, "no", None).into());
+        let changed =
+            Changed { settings: unreadable(), tokens: rows(vec![]), content: rows(vec![]), published: rows(vec![]) };
+        let told = format!("{} {:?}", changed.sentence(), changed.blocks());
+        assert!(told.contains("is not known") && !told.contains("No setting"), "{told}");
+        assert!(told.contains("Not shown: changes of settings and repositories"), "{told}");
+        let changed = Changed { settings: rows(vec![]), ..changed };
+        let told = format!("{} {:?}", changed.sentence(), changed.blocks());
+        assert!(told.starts_with("No setting was changed.") && told.contains("No setting, repository"), "{told}");
     }
 
     #[test]

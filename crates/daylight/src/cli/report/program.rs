@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 use telemetry::{EventId, Millis};
 use web::{ReportBlock, ReportFigure, ReportTable};
 
+/// The most starts that are listed and counted.
+const STARTS_MAX: usize = 50;
+
 /// The program that ran.
 pub(super) struct Program {
     version: String,
@@ -25,7 +28,7 @@ impl Program {
         let version =
             sample("daylight_build_info{version=\"").and_then(|rest| rest.split('"').next()).unwrap_or_default();
         let started = number("process_start_time_seconds ").map(|seconds| Millis((seconds * 1000.0) as i64));
-        let starts = asker.ask("count by id, version where kind = job and method = start top 50");
+        let starts = asker.ask(&format!("count by id, version where kind = job and method = start top {STARTS_MAX}"));
         let mut count = 0;
         let starts = starts.map(|mut rows| {
             count = rows.rows.len();
@@ -60,6 +63,7 @@ impl Program {
     pub(super) fn figure(&self) -> ReportFigure {
         let note = match self.starts {
             0 => "no start in this time".to_owned(),
+            STARTS_MAX.. => format!("{STARTS_MAX} starts or more in this time"),
             starts => format!("{} in this time", cells::counted(starts, "start")),
         };
         let value = if self.version.is_empty() { "not known".to_owned() } else { self.version.clone() };
@@ -79,6 +83,7 @@ impl Program {
         let restarts = match self.starts {
             0 => "It was not started in this time.".to_owned(),
             1 => "It was started once in this time.".to_owned(),
+            STARTS_MAX.. => format!("It was started {STARTS_MAX} times or more in this time."),
             starts => format!("It was started {starts} times in this time."),
         };
         blocks.push(ReportBlock::Text(format!("{since} {restarts}")));

@@ -12,6 +12,9 @@ use web::{ReportBlock, ReportFigure};
 /// The id in the column `flight` of a request that waited for no download. Such a column is of the whole group, not of a member.
 const NONE: &str = "0000000000000000";
 
+/// The most pairs of a repository and a member whose answers are counted.
+const PAIRS_MAX: usize = 1000;
+
 /// The figures of the time.
 pub(super) struct Saved {
     /// Answers that no upstream was called for, by repository and member.
@@ -28,7 +31,7 @@ impl Saved {
     pub(super) fn read(asker: &Asker<'_>) -> Self {
         let kept = format!(
             "count, sum(bytes_out) by repository, answered_by where {CONTENT} and (repository_kind = remote or repository_kind = group) and \
-             upstream_calls = 0 and flight = {NONE} and status < 400 top 1000"
+             upstream_calls = 0 and flight = {NONE} and status < 400 order -count top {PAIRS_MAX}"
         );
         let waited =
             format!("count, mean(first_byte_ms), sum(bytes_out) where {CONTENT} and flight != {NONE} and status < 400");
@@ -102,6 +105,12 @@ impl Saved {
                 blocks.push(ReportBlock::Text(format!(
                     "{answers} of remote repositories and groups came without a call to an upstream: {bytes}.{waited}"
                 )));
+                if rows.rows.len() >= PAIRS_MAX {
+                    let text = format!(
+                        "Only the {PAIRS_MAX} pairs of a repository and a member with most answers are counted: it was more."
+                    );
+                    blocks.push(ReportBlock::Missing(text));
+                }
                 blocks.extend(rows.part());
             }
         }

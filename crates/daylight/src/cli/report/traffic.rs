@@ -39,11 +39,18 @@ impl Totals {
         self.of("count")
     }
 
+    fn note(&self) -> String {
+        match self.rows.complete < 1.0 {
+            true => format!("of {} of the stored events", cells::share(self.rows.complete)),
+            false => String::new(),
+        }
+    }
+
     pub(super) fn figures(&self) -> Vec<ReportFigure> {
         let figure = |name: &str, value: String, note: String| ReportFigure { name: name.to_owned(), value, note };
         let p50 = format!("half within {}", cells::time(self.of("p50(duration_ms)")));
         vec![
-            figure("Requests", cells::count(self.requests()), String::new()),
+            figure("Requests", cells::count(self.requests()), self.note()),
             figure("Sent to clients", cells::bytes(self.of("sum(bytes_out)")), String::new()),
             figure("95 % answered within", cells::time(self.of("p95(duration_ms)")), p50),
             figure(
@@ -55,8 +62,10 @@ impl Totals {
     }
 
     pub(super) fn sentence(&self) -> String {
+        let part = self.rows.part_sentence();
         if self.requests() == 0.0 {
-            return "No client requested anything in this time.".to_owned();
+            let text = format!("No client requested anything in this time. {part}");
+            return text.trim_end().to_owned();
         }
         let (requests, sent) =
             (cells::counted(self.requests() as usize, "request"), cells::bytes(self.of("sum(bytes_out)")));
@@ -65,9 +74,10 @@ impl Totals {
             0.0 => "None failed.".to_owned(),
             share => format!("{} of them failed.", cells::share(share)),
         };
-        format!(
-            "Clients made {requests} and received {sent}. Half of the requests were answered within {half}, and 95 % within {most}. {failed}"
-        )
+        let text = format!(
+            "Clients made {requests} and received {sent}. Half of the requests were answered within {half}, and 95 % within {most}. {failed} {part}"
+        );
+        text.trim_end().to_owned()
     }
 }
 

@@ -70,7 +70,7 @@ fn a_receiver_that_cannot_be_is_refused_with_its_line_and_a_remedy() {
         (of("kind = \"pagerduty\"\nkey_env = \"DAYLIGHT_TOKEN\"\n"), ":5: `alerts.to.key_env` is the name"),
         (of("kind = \"command\"\n"), ":2: a receiver of alerts needs `command`"),
         (of("kind = \"webhook\"\nurl = \"http://a\"\ncommand = \"x\"\n"), ":2: `command` is for receivers"),
-        (of("kind = \"command\"\ncommand = \"x\"\nkey_env = \"A\"\n"), ":6: a command has no `key_env`"),
+        (of("kind = \"command\"\ncommand = \"x\"\nkey_env = \"a-b\"\n"), ":6: `alerts.to.key_env` is the name"),
         (of("kind = \"command\"\ncommand = \"x\"\nurl = \"http://a\"\n"), ":6: a command has no `url`"),
         (of("kind = \"command\"\ncommand = \"x\"\nresend_s = 5\n"), ":2: `resend_s` is for Alertmanager"),
         (of("kind = \"command\"\ncommand = \"x\"\nkinds = []\n"), ":6: `alerts.to.kinds` is empty"),

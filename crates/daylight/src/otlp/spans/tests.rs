@@ -28,7 +28,7 @@ fn request() -> Event {
 }
 
 fn of(event: &Event) -> Span {
-    span(event, FACTS, &ServerName { address: "gems.example".to_owned(), port: 443 })
+    span(event, FACTS, &ServerName { address: "gems.example".to_owned(), port: 443, scheme: "https".to_owned() })
 }
 
 fn attributes(span: &Span) -> BTreeMap<&str, String> {
@@ -54,6 +54,7 @@ fn a_request_is_a_span_of_a_server_with_the_names_of_the_conventions() {
         ("http.request.method", "GET"),
         ("http.route", "/repository/{name}/{path}"),
         ("url.path", "/repository/gems/info/lamp"),
+        ("url.scheme", "https"),
         ("http.response.status_code", "200"),
         ("network.protocol.version", "1.1"),
         ("client.address", "192.0.2.7"),

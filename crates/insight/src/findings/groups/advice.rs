@@ -6,6 +6,7 @@ use crate::findings::wording;
 use crate::signals::facts::RepositoryFact;
 use crate::signals::members::MemberSeen;
 use crate::signals::seen::Seen;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -90,9 +91,10 @@ pub(super) fn holder<'a>(seen: &'a Seen, group: &'a RepositoryFact, member: &str
 
 /// The command that names these members of a group. `None`: there are none.
 fn members<'a>(group: &str, names: impl Iterator<Item = &'a str>) -> Option<Change> {
-    let flags: String = names.map(|name| format!(" --member {name}")).collect();
-    (!flags.is_empty())
-        .then(|| Change::turning(format!("daylight repo set {group}{flags}"), Turned::Members(group.to_owned())))
+    let names: Vec<&str> = names.collect();
+    let flags: String = names.iter().map(|name| format!(" --member {name}")).collect();
+    let command = format!("daylight repo set {group}{flags}");
+    (!names.is_empty()).then(|| Change::turning(command, Turned::Members(group.to_owned()), json!(names)))
 }
 
 /// The command that has a member asked last. `None`: it is the last one already, or no direct member. A nested group is not moved: names
@@ -114,9 +116,9 @@ pub(super) fn without(group: &RepositoryFact, member: &str) -> Option<Change> {
 /// The command that sets a list of a policy, in which a word comes once.
 pub(super) fn policy<'a>(turns: Turned, name: &str, flag: &str, words: impl Iterator<Item = &'a str>) -> Change {
     let mut known = BTreeSet::new();
-    let words: String =
-        words.filter(|word| known.insert(*word)).map(|word| format!(" --{flag} {}", quoted(word))).collect();
-    Change::turning(format!("daylight repo set {name}{words}"), turns)
+    let words: Vec<&str> = words.filter(|word| known.insert(*word)).collect();
+    let flags: String = words.iter().map(|word| format!(" --{flag} {}", quoted(word))).collect();
+    Change::turning(format!("daylight repo set {name}{flags}"), turns, json!(words))
 }
 
 /// The command with `--preview`, which shows what it would change: names may be hidden, or come from another member.
@@ -146,6 +148,8 @@ mod tests {
         let company = seen.facts.repository("company").unwrap();
         let last = command(asked_last(company, "slow"));
         assert_eq!(last.as_deref(), Some("daylight repo set company --member ours --member central --member slow"));
+        let advised = asked_last(company, "slow").and_then(|change| change.advised);
+        assert_eq!(advised, Some(json!(["ours", "central", "slow"])));
         assert_eq!(command(asked_last(company, "central")), None, "it is the last one");
         let out = command(without(company, "slow"));
         assert_eq!(out.as_deref(), Some("daylight repo set company --member ours --member central"));

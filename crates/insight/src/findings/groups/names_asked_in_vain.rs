@@ -22,6 +22,8 @@ const REPEATED_MIN: u64 = 5;
 const SHORT_S: u64 = 60;
 /// The default TTL of negative answers.
 const DEFAULT: &str = "5m";
+/// The same in seconds.
+const DEFAULT_S: u64 = 300;
 
 pub(super) const CHECK: Check = Check {
     key: "names-asked-in-vain",
@@ -94,6 +96,7 @@ fn advise(seen: &Seen, facts: [&RepositoryFact; 2], worst: &str) -> (Option<Chan
         let change = Change::turning(
             format!("daylight repo set {} --missing {DEFAULT}", member.name),
             Turned::Negative(member.name.clone()),
+            json!(DEFAULT_S),
         );
         let why = format!(
             "Its answer that it lacks a file is cached for {ttl} s only; for five minutes, most of these calls are spared"

@@ -16,6 +16,22 @@ const ID: &str = "pool-too-narrow@upstream:repo.example.org:443";
 const KEY: &str = "upstream.max_calls";
 const S: u64 = 1_000_000_000;
 
+impl Promises {
+    /// The advice of so many findings, each with so many bytes.
+    pub(in super::super) fn staged(count: usize, bytes: usize) -> Self {
+        let advice = Advice {
+            changes: vec![(Turned::Setting(KEY.to_owned()), "x".repeat(bytes).into(), None)],
+            saves: Saves::new(1.0, Gauge::Database),
+            lost_s: 1.0,
+            before: Tallies::one(1.0, 1.0),
+            read: Millis(1),
+            seen: Millis(1),
+        };
+        let all = (0..count).map(|number| (format!("{ID}/{number}"), advice.clone()));
+        Self { advice: all.collect(), ..Self::default() }
+    }
+}
+
 /// A server with its states and promises.
 struct Looks {
     promises: Promises,
@@ -48,6 +64,7 @@ fn narrow(seconds: f64) -> Found {
         live: false,
         command: None,
         turns: Some(Turned::Setting(KEY.to_owned())),
+        advised: None,
     };
     let problem = Problem {
         subject: format!("upstream:{HOST}"),
@@ -87,6 +104,11 @@ impl Looks {
         self.states.look(found, self.now, Tick(self.now.0.cast_unsigned() * 1_000_000));
         self.promises.take(advice, &self.states);
         self.promises.tell(&mut self.states, self.now);
+    }
+
+    /// When the sums have nothing any more of what was lost until now.
+    fn later(&mut self) {
+        self.now = self.now.plus(Duration::from_secs(300));
     }
 
     fn state(&self) -> Option<FindingState> {
@@ -184,6 +206,7 @@ fn a_cause_whose_promises_failed_twice_loses_confidence_until_one_holds() {
         looks.look(31, 1.0, Vec::new());
         looks.look(31, 1.0, Vec::new());
         assert_eq!(looks.closed().promise.unwrap().state, PromiseState::DidNotHold);
+        looks.later();
         looks.look(2, 1.0, vec![narrow(100.0)]);
     }
     assert_eq!(confidence(&looks), 0.4);
@@ -192,8 +215,90 @@ fn a_cause_whose_promises_failed_twice_loses_confidence_until_one_holds() {
     looks.look(31, 1.0, Vec::new());
     looks.look(31, 0.0, Vec::new());
     assert_eq!(looks.closed().promise.unwrap().state, PromiseState::Held);
+    looks.later();
     looks.look(2, 1.0, vec![narrow(100.0)]);
     assert_eq!(confidence(&looks), 0.8);
+}
+
+#[test]
+fn of_the_causes_that_failed_the_oldest_is_forgotten() {
+    let mut promises = Promises::default();
+    let id = |number: usize| format!("{ID}/{number}");
+    (0..FOLLOWED_MAX).for_each(|number| promises.note(&id(number), false));
+    promises.note(&id(0), false);
+    promises.note(&id(FOLLOWED_MAX), false);
+    assert_eq!(promises.failed.len(), FOLLOWED_MAX);
+    let failures = [0, 1, 2, FOLLOWED_MAX].map(|number| promises.failures(&id(number)));
+    assert_eq!(failures, [Some(2), None, Some(1), Some(1)]);
+}
+
+#[test]
+fn what_is_left_in_the_sums_opens_nothing_after_a_verdict_and_what_is_lost_since_does() {
+    let mut looks = Looks::advised();
+    looks.look(31, 1.0, vec![narrow(100.0)]);
+    let lost = looks.states.entries[ID].finding.lost_s;
+    looks.look(31, 0.0, vec![narrow(100.0)]);
+    assert_eq!((looks.state(), looks.closed().promise.unwrap().state), (None, PromiseState::Held));
+    assert!(lost > 0.0 && looks.closed().lost_s > lost, "all that was lost until it closed");
+    for left in [100.0, 90.0, 80.0, 110.0] {
+        looks.look(31, 0.0, vec![narrow(left)]);
+        assert_eq!(looks.state(), Some(FindingState::Pending), "{left}");
+    }
+    looks.look(31, 0.0, vec![narrow(141.0)]);
+    assert_eq!(looks.state(), Some(FindingState::Open), "61 s in two steps");
+}
+
+#[test]
+fn a_finding_whose_promise_did_not_hold_stays_open_with_the_verdict_while_it_is_seen() {
+    let mut looks = Looks::advised();
+    (0..5).for_each(|_| looks.look(31, 1.0, vec![narrow(100.0)]));
+    assert_eq!(looks.state(), Some(FindingState::Open));
+    let promise = looks.promise().unwrap();
+    assert_eq!((promise.state, promise.came_s_per_hour), (PromiseState::DidNotHold, Some(0.0)));
+    assert_eq!((looks.promises.made.len(), looks.promises.failures(ID)), (0, Some(1)), "once");
+}
+
+#[test]
+fn a_past_finding_has_the_verdict_and_a_pending_one_goes_on() {
+    let mut looks = Looks::advised();
+    looks.look(31, 1.0, Vec::new());
+    looks.calls = 0;
+    (0..2).for_each(|_| {
+        looks.now = looks.now.plus(Duration::from_secs(1800));
+        looks.look(31, 0.0, Vec::new());
+    });
+    assert_eq!((looks.state(), looks.closed().promise.unwrap().state), (None, PromiseState::Measuring));
+    looks.calls = 100;
+    looks.look(31, 0.0, vec![narrow(10.0)]);
+    assert_eq!((looks.state(), looks.promise()), (Some(FindingState::Pending), None));
+    let closed = looks.closed();
+    assert_eq!(closed.promise.unwrap().state, PromiseState::Held);
+    assert!(closed.sentence.starts_with("held: "), "{}", closed.sentence);
+}
+
+#[test]
+fn another_value_saves_no_more_than_was_lost_and_one_that_saves_nothing_is_not_taking_it_back() {
+    let mut looks = Looks::advised();
+    let mut dear = narrow(101.0);
+    dear.problem.saves = Some(Saves::new(95.0, Gauge::Host(HOST.to_owned())).at_values(2, 31, |_| 500.0));
+    looks.look(2, 1.0, vec![dear]);
+    looks.look(31, 1.0, Vec::new());
+    looks.look(40, 1.0, Vec::new());
+    assert!((looks.promise().unwrap().promised_s_per_hour - 1212.0).abs() < 1e-6, "{:?}", looks.promise());
+    looks.look(1, 1.0, Vec::new());
+    let promise = looks.promise().unwrap();
+    assert_eq!((promise.state, promise.to.clone()), (PromiseState::Undone, 40.into()));
+    assert!(promise.sentence().ends_with(", and was changed to another value"), "{}", promise.sentence());
+}
+
+#[test]
+fn a_change_of_a_list_that_does_not_follow_the_advice_promises_nothing() {
+    let list = |names: &[&str]| Value::from(names.to_vec());
+    let change = (Turned::Members("all".to_owned()), list(&["slow", "a", "b"]), Some(list(&["a", "b", "slow"])));
+    let advice = Promises::staged(1, 1).advice.into_values().next().unwrap();
+    let follows = |to: &[&str]| Made::new(&advice, &change, list(to), Millis(1)).is_some();
+    assert!(follows(&["a", "b", "slow"]) && follows(&["a", "b"]));
+    assert!(!follows(&["slow", "b", "a"]) && !follows(&["slow", "a", "b", "c"]) && !follows(&["slow", "a", "b"]));
 }
 
 #[test]

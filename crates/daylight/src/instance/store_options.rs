@@ -1,0 +1,37 @@
+//! What the store gets from the settings.
+
+use crate::config::Settings;
+use std::sync::Arc;
+use store::{BlobLife, StoreOptions};
+use telemetry::{Clock, Log, Recorder};
+
+/// The options of the store. `places`: requests that may wait in each of its queues.
+pub(super) fn store_options(
+    settings: &Settings,
+    places: u64,
+    clock: &Clock,
+    recorder: &Arc<Recorder>,
+    log: &Log,
+) -> StoreOptions {
+    StoreOptions {
+        readers: settings.store.readers,
+        reader_cache_bytes: settings.store.reader_cache_bytes,
+        blob_threads: settings.store.blob_threads,
+        facts_max_bytes: settings.store.facts_bytes,
+        known_folders_max_bytes: settings.store.known_folders_bytes,
+        reads_max: places,
+        commits_max: places,
+        blob_operations_max: places,
+        cached_max_bytes: settings.store.cached_bytes,
+        first_seen_max_bytes: settings.upstream.first_seen_bytes,
+        floor_bytes: settings.store.free_space_floor_bytes,
+        log: log.clone(),
+        clock_jump: settings.store.clock_jump,
+        blob_life: BlobLife {
+            horizon: settings.store.horizon,
+            undo: settings.store.undo,
+            collect_after: settings.store.collect_after,
+        },
+        ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
+    }
+}
