@@ -62,7 +62,9 @@ fn what_a_busy_server_tells_has_no_fault_for_promtool() {
 #[test]
 fn the_manual_has_every_metric_with_its_type_and_no_other() {
     let certificate = Certificate::new();
-    let world = World::start_with_file(&certificate.settings());
+    // Nobody listens there.
+    let receiver = "[[alerts.to]]\nname = \"ours\"\nkind = \"alertmanager\"\nurl = \"http://127.0.0.1:1\"\n";
+    let world = World::start_with_file(&format!("{}\n{receiver}", certificate.settings()));
     let answer = curl(&world, &certificate.file(), "/metrics", &[]);
     let page = String::from_utf8(answer.stdout).unwrap();
     faultless(&page);

@@ -56,6 +56,10 @@ const WALLS: &[Wall] = &[
             ("daylight/src/site/mod.rs", "hands the query to the page that reads it"),
             ("daylight/src/site/sign_in.rs", "reads the fields of its form"),
             ("daylight/src/accounts/keys.rs", "`gem` sends the fields of a key as a form or as a query"),
+            (
+                "daylight/src/cli/replay/left_out.rs",
+                "leaves recorded paths out in every form in which a server may read them",
+            ),
             ("daylight/src/otlp/receiver.rs", "reads the headers of a setting, which are escaped as in a URL"),
             ("front/src/pages/mod.rs", "hands path and query to the hook that finds the page of a URL"),
         ],

@@ -26,7 +26,7 @@ fn lost(world: &World, hour: &str) -> (usize, f64) {
 /// The same of a time, until now if it has no end.
 fn lost_within(world: &World, from: &str, to: Option<&str>) -> (usize, f64) {
     let mut question = json!({
-        // Those that asked both at once, and did not wait for `partner`, are none of these.
+        // Requests that asked both at once, and did not wait for `partner`, are none of these.
         "where": [["repository", "=", "company"], ["members_said", "=", "partner:not_found maven-there:hit"]],
         "measures": ["count", "sum(slowest_member_ms)"],
         "from": from,

@@ -37,7 +37,7 @@ pub(crate) struct Alert {
     pub(crate) server: String,
     /// It only tests whether alerts arrive.
     pub(crate) is_test: bool,
-    /// The number of its telling: the same for a repetition and for the end, another one when it is told anew.
+    /// The number of its telling: the same for a repetition and for the end, another one when it is told again later.
     #[serde(default)]
     pub(crate) telling: u64,
 }

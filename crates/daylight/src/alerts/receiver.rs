@@ -196,7 +196,7 @@ impl Receiver {
         }
     }
 
-    /// Sends a batch, and writes what was told: before it what is tried, because its answer may be lost. Returns whether it needs no further attempt.
+    /// Sends a batch. The attempt is written down before, because its answer may be lost, and the result after it. Returns whether it needs no further attempt.
     async fn tell_batch(&self, context: &Context, batch: &mut [Alert], told: &mut Told, turns: &mut Turns) -> bool {
         let marked = told.attempt(batch);
         if !marked.is_empty() {

@@ -144,7 +144,7 @@ impl Told {
             || self.alerts.len() + self.attempted.len() < TOLD_MAX
     }
 
-    /// These are about to be sent: numbers those that begin, and marks them. Returns the ids of those that had no mark.
+    /// These are about to be sent: numbers the alerts that begin, and marks them. Returns the ids of all that had no mark.
     pub(super) fn attempt(&mut self, alerts: &mut [Alert]) -> Vec<String> {
         let mut new = Vec::new();
         for alert in alerts.iter_mut().filter(|alert| alert.ended.is_none()) {

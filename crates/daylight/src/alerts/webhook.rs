@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(first, of(&[retold], 9000), "the same beginning of the same finding");
         assert_ne!(first, of(&[alert("a@b").ended(Millis(5))], 1000));
         assert_ne!(first, of(&[alert("a@c")], 1000));
-        assert_ne!(first, of(&[Alert { telling: 1, ..alert("a@b") }], 1000), "it is told anew after a mute");
+        assert_ne!(first, of(&[Alert { telling: 1, ..alert("a@b") }], 1000), "it is told again after a mute");
         assert_ne!(first, of(&[alert("a@b"), alert("a@c")], 1000));
     }
 

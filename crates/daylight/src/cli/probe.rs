@@ -158,6 +158,11 @@ fn told_ms(header: &str) -> Option<f64> {
     total.parse().ok().filter(|ms| (0.0..1e9).contains(ms))
 }
 
+/// Nanoseconds as milliseconds.
+pub(super) fn ms(nanos: u64) -> f64 {
+    nanos as f64 / 1e6
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -60,7 +60,7 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// Whether it is what is known by now of the same change, which may have been made in two steps.
+    /// Whether both are about the same change, which may have been made in two steps.
     pub(super) fn is_of(&self, newer: &Self) -> bool {
         let is_open = self.state == PromiseState::Measuring;
         self.setting == newer.setting && (is_open || self.changed_at == newer.changed_at)

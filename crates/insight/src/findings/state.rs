@@ -94,7 +94,7 @@ impl Settled {
 pub(super) struct States {
     pub(super) entries: BTreeMap<String, Entry>,
     pub(super) history: History,
-    /// Those that a verdict closed lately. After a restart there are none, and no sums either.
+    /// The findings that a verdict closed lately. After a restart there are none, and no sums either.
     settled: BTreeMap<String, Settled>,
     /// The last look, by the time of day and by the monotonic clock.
     last: Option<(Millis, Tick)>,
@@ -158,7 +158,7 @@ impl States {
                 news = true;
             }
         }
-        // One that is pending began after the change, or is what is left in the sums.
+        // One that is pending began after the change, or is a rest in the sums.
         let Some(entry) = self.entries.get_mut(id).filter(|entry| entry.opened.is_some()) else {
             if let Some(past) = self.history.last_mut(id).filter(|_| !told) {
                 say(past);

@@ -134,7 +134,7 @@ fn an_alert_whose_answer_was_lost_is_told_again_with_its_number_or_its_end_is() 
     assert!(told(&mut pager, &muted).is_empty());
     let mut anew = pager.unknown("pager", FindingKind::ALL, &open, SERVER);
     let marked = pager.attempt(&mut anew);
-    assert_ne!(anew[0].telling, first[0].telling, "it is told anew");
+    assert_ne!(anew[0].telling, first[0].telling, "it is told again");
     pager.unmark(&marked);
     assert!(told(&mut pager, &muted).is_empty(), "nothing of it was taken");
 }

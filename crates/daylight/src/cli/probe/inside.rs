@@ -1,7 +1,6 @@
 //! What the server knows of the requests: how long each took in it, and on what it spent the time.
 
-use super::Probe;
-use super::parts::ms;
+use super::{Probe, ms};
 use crate::cli::api::Api;
 use crate::cli::failure::{Failure, plain};
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! Divides the time of requests into the places where it was spent, and names the one that took most.
 
-use super::Probe;
 use super::inside::Inside;
+use super::{Probe, ms};
 use std::collections::BTreeMap;
 
 /// The kernel repeats a lost attempt to connect after one second (RFC 6298 2.1).
@@ -136,11 +136,6 @@ fn ops<'a>(insides: impl Iterator<Item = &'a Inside>, count: usize) -> Vec<(Stri
         sums.into_iter().map(|(name, sum)| (name.to_owned(), sum / count as f64)).collect();
     ops.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     ops
-}
-
-/// Nanoseconds as milliseconds.
-pub(super) fn ms(nanos: u64) -> f64 {
-    nanos as f64 / 1e6
 }
 
 /// The median; `None` of nothing.

@@ -1,8 +1,8 @@
 //! The result of a probe: its verdict first, then where the time went, and who answered.
 
-use super::Probes;
 use super::inside::{EVENTS_MAX, Insides};
-use super::parts::{Parts, Place, median, ms};
+use super::parts::{Parts, Place, median};
+use super::{Probes, ms};
 use crate::cli::failure::plain;
 use crate::cli::table::{self, Head};
 use serde_json::{Value, json};
