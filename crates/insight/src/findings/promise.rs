@@ -31,8 +31,8 @@ impl Named for PromiseState {
 /// What a change that was advised has promised, and what came of it. All seconds are those of an hour with the requests of the time before.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Promise {
-    /// The key of the setting, or what of a repository was changed: `members of NAME`, `names of NAME`, `private prefixes of NAME`, `negative
-    /// answers of NAME`.
+    /// The key of the setting. A change of the repository NAME has one of four names: `members of NAME`, `names of NAME`, `private prefixes of
+    /// NAME` and `negative answers of NAME`.
     pub setting: String,
     /// Its value before.
     pub from: Value,

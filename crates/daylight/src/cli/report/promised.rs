@@ -33,7 +33,7 @@ impl Promise {
     pub(super) fn sentence(&self) -> String {
         let (promised, at) = (cells::seconds(self.promised_s_per_hour), self.changed());
         let came = match (self.came_s_per_hour, &*self.state) {
-            (_, "undone") => "The change was taken back before that could be measured.".to_owned(),
+            (_, "undone") => "The value was changed again before that could be measured.".to_owned(),
             (Some(came), "held") => format!("It saved {}: the promise was held.", cells::seconds(came)),
             (Some(came), "did not hold") => format!("It saved {}: the promise was not held.", cells::seconds(came)),
             (Some(came), _) => format!("So far it saved {}.", cells::seconds(came)),
