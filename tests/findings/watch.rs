@@ -157,6 +157,14 @@ fn a_probe_of_the_server_to_itself_is_in_no_figure_of_requests_and_no_client_can
 fn a_run_that_was_killed_is_told_at_the_next_start_with_what_it_did_and_an_orderly_end_is_not() {
     let mut world = World::start();
     let died = |world: &World| open(world, "previous-run-died@server")["sentence"].as_str().unwrap().to_owned();
+    // Kills it when the next run has the states of findings: what this one said is open then, until it is known what happened meanwhile.
+    let kill = |world: &mut World| {
+        let states = world.data().join("events/findings/findings.json");
+        await_true("the states are kept", || {
+            std::fs::read_to_string(&states).unwrap_or_default().contains("previous-run-died")
+        });
+        world.kill();
+    };
     let is_told = |world: &World| world.log().contains("the run before ended without order");
     let mut upload = Connection::open(world.address()).unwrap();
     let head = format!(
@@ -180,12 +188,12 @@ fn a_run_that_was_killed_is_told_at_the_next_start_with_what_it_did_and_an_order
     assert!(sentence.starts_with("the run before ended without order after 20"), "{sentence}");
     assert!(sentence.contains(" MB") && !sentence.contains("second such end"), "{sentence}");
     for (ends, part) in [(2, "it is the second such end"), (3, "the server starts and dies in a loop")] {
-        world.kill();
+        kill(&mut world);
         world.resume();
         let sentence = died(&world);
         assert!(sentence.contains(part), "{ends}: {sentence}");
     }
-    world.kill();
+    kill(&mut world);
     std::fs::write(&words, b"{\"at\":").unwrap();
     world.resume();
     assert!(died(&world).contains("at an unknown moment"), "a damaged file does not hurt the start");

@@ -5,6 +5,7 @@
 //! argument), and no access to sockets or repositories. All input is untrusted, so every size has a limit.
 
 pub mod gem;
+pub mod koji;
 pub mod maven;
 pub mod page;
 pub mod percent;

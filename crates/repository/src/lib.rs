@@ -102,7 +102,7 @@ pub use crate::policy::rules::{Rules, View};
 pub use crate::question::{Ask, Question};
 pub use crate::reading::{About, Brings, Cost, Reading, Unread};
 pub use crate::record::{
-    Exception, ExceptionRecord, IndexBase, PolicyRecord, RemoteRecord, RepositoryRecord, Retention,
+    Exception, ExceptionRecord, IndexBase, KojiRecord, PolicyRecord, RemoteRecord, RepositoryRecord, Retention,
 };
 pub use crate::references::References;
 pub use crate::repositories::cached::{Cached, FormerFiles};

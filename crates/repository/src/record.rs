@@ -3,11 +3,13 @@
 //! The store keeps most of them byte for byte. So fields are only ever added, each at its place, and a field with its
 //! default value is not written.
 
+mod koji;
 mod members_since;
 mod policy;
 mod retention;
 mod upstream;
 
+pub use koji::KojiRecord;
 pub use policy::{Exception, ExceptionRecord, PolicyRecord};
 pub use retention::Retention;
 pub use upstream::RemoteRecord;

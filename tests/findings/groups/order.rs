@@ -22,7 +22,7 @@ fn a_slow_member_before_the_one_that_has_the_files_is_named_with_the_order_that_
     assert!((12.0 * 45.0..12.0 * 75.0).contains(&lost), "{found:#}");
     assert!(sentence(&found).starts_with("requests through `company` waited "), "{}", sentence(&found));
     assert!(sentence(&found).contains("`partner` had none of the 50 files"), "{}", sentence(&found));
-    assert_eq!(command(&found), "daylight repo set company --member ours --member central --member partner");
+    assert_eq!(command(&found), "daylight repo set company --member ours --member central --member partner --preview");
 
     // The preview that the sentence names, then the change itself.
     let preview = run(&scene.world, &found, "--preview");

@@ -4,6 +4,7 @@ use super::api::{Api, decode};
 use super::context::Context;
 use super::failure::Failure;
 use super::table::{Head, write_under};
+use insight::CurveSize;
 use serde::Deserialize;
 use std::io::{self, Write};
 
@@ -33,7 +34,7 @@ struct Curve {
     setting: Option<String>,
     unit: String,
     now: Now,
-    sizes: Vec<Size>,
+    sizes: Vec<CurveSize>,
     lookups: u64,
     without: Option<String>,
     levels: Option<Levels>,
@@ -56,13 +57,6 @@ struct Level {
 struct Now {
     size: u64,
     hit_share: f64,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-struct Size {
-    size: u64,
-    hit_share: f64,
-    saved_s_per_hour: f64,
 }
 
 impl Curves {
@@ -126,19 +120,8 @@ fn row(curve: &Curve) -> Vec<String> {
 
 impl Curve {
     /// The cache with this size, between two sizes of the curve.
-    fn at(&self, size: u64) -> Option<Size> {
-        let exact = self.sizes.iter().find(|at| at.size == size).copied();
-        exact.or_else(|| {
-            let [low, high] = self.sizes.windows(2).find_map(|pair| match pair {
-                [low, high] if low.size < size && size < high.size => Some([low, high]),
-                _ => None,
-            })?;
-            let ratio = |one: u64, other: u64| (one as f64 / other as f64).ln();
-            let part = ratio(size, low.size) / ratio(high.size, low.size);
-            let mix = |low: f64, high: f64| low + part * (high - low);
-            let saved_s_per_hour = mix(low.saved_s_per_hour, high.saved_s_per_hour);
-            Some(Size { size, hit_share: mix(low.hit_share, high.hit_share), saved_s_per_hour })
-        })
+    fn at(&self, size: u64) -> Option<CurveSize> {
+        CurveSize::between(&self.sizes, size)
     }
 
     fn beyond(&self) -> Failure {
@@ -150,7 +133,7 @@ impl Curve {
         )
     }
 
-    fn cells(&self, at: &Size) -> Vec<String> {
+    fn cells(&self, at: &CurveSize) -> Vec<String> {
         vec![self.amount(at.size), percent(at.hit_share), format!("{:.1} s/h", at.saved_s_per_hour)]
     }
 

@@ -9,16 +9,6 @@ use telemetry::{BoundName, CacheName, Class, Op, PoolName};
 
 /// What a refused request costs its client at least, in seconds: it asks again after `Retry-After`.
 const REFUSED_S: f64 = 1.0;
-/// The parts of a call for which a change of pools and connections matters. The time of the body depends on the file.
-const CALL: [Op; 7] = [
-    Op::UpstreamWait,
-    Op::UpstreamPause,
-    Op::UpstreamResolve,
-    Op::UpstreamTcp,
-    Op::UpstreamProxy,
-    Op::UpstreamTls,
-    Op::UpstreamFirstByte,
-];
 
 /// The figures that tell what requests lose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +41,7 @@ impl Gauge {
     pub(crate) fn read(&self, window: &Window) -> Tallies {
         match self {
             Self::Host(name) => window.hosts.of(name).map_or_else(Tallies::default, |host| {
-                Tallies::one(host.calls as f64, host.waited(&CALL).map(|(_, seconds)| seconds).sum())
+                Tallies::one(host.calls as f64, host.waited(&parts_of_calls()).map(|(_, seconds)| seconds).sum())
             }),
             Self::Pool(pool, bound) => pool_waits(window, pool, bound),
             Self::Group(name) => {
@@ -125,6 +115,11 @@ fn refused(window: &Window, name: &str, which: &str) -> Tallies {
     let requests = class.map_or(window.requests.all, |class| *window.requests.of(*class)).requests;
     let rejected = window.bounds.of(*name, which).map_or(0, |bound| bound.rejected);
     Tallies::one(requests.max(rejected) as f64, rejected as f64 * REFUSED_S)
+}
+
+/// The parts of a call for which a change of pools and connections matters. The time of the body depends on the file.
+fn parts_of_calls() -> Vec<Op> {
+    Op::OF_CALLS.into_iter().filter(|op| *op != Op::UpstreamBody).collect()
 }
 
 #[cfg(test)]

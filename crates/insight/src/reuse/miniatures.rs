@@ -2,6 +2,7 @@
 
 use super::curve::Curve;
 use super::miniature::{Cached, Miniature, Use};
+use super::pace::Pace;
 use super::policy::Policy;
 use super::recent::Recent;
 use telemetry::{EventId, Tick};
@@ -42,9 +43,8 @@ pub(crate) struct Miniatures {
     capacity: u64,
     /// In ascending order. There are none while the size of the cache is unknown, or it is off.
     all: Vec<Miniature>,
-    /// Uses of sampled keys since a moment.
-    uses: u32,
-    since: Tick,
+    /// How fast sampled keys are used.
+    pace: Pace,
     /// The mean weight of the answers.
     mean: f64,
     /// Of a cache that refuses a page at its first request.
@@ -55,7 +55,7 @@ impl Miniatures {
     /// Miniatures of at most `most` entries each. `usual`: what an entry takes before the real cache tells, as a multiple of what requests tell.
     pub(crate) fn new(policy: Policy, most: usize, usual: f64) -> Self {
         let recent = matches!(policy, Policy::Pages | Policy::MissingPages).then(Recent::new);
-        Self { policy, most, usual, capacity: 0, all: Vec::new(), uses: 0, since: Tick(0), mean: 4096.0, recent }
+        Self { policy, most, usual, capacity: 0, all: Vec::new(), pace: Pace::new(USES_A_SECOND), mean: 4096.0, recent }
     }
 
     /// Takes the size of the real cache, and what its entries take. After a change of the size the copies begin empty.
@@ -98,7 +98,7 @@ impl Miniatures {
                 missed.1 = Some(if miniature.refer(one, usual) { 0.0 } else { uses });
             }
         }
-        if sampled && self.is_busy(now) && self.all[NOW].len() > FEW {
+        if sampled && self.pace.is_busy(now) && self.all[NOW].len() > FEW {
             self.all.iter_mut().for_each(Miniature::sample_fewer);
         }
         curve.simulated(&missed, one, nanos, event)
@@ -118,16 +118,6 @@ impl Miniatures {
             (Some(known), _) => known,
             (None, weight) => Cached { plain: weight.unwrap_or(self.mean as u32).max(1), coded: 0 },
         }
-    }
-
-    /// Whether the last uses came within a second.
-    fn is_busy(&mut self, now: Tick) -> bool {
-        self.uses += 1;
-        if self.uses < USES_A_SECOND {
-            return false;
-        }
-        self.uses = 0;
-        now.since(std::mem::replace(&mut self.since, now)) < 1_000_000_000
     }
 
     /// Bytes of memory.

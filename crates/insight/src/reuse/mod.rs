@@ -9,6 +9,7 @@ pub(crate) mod curve;
 mod doorkeeper;
 pub(crate) mod miniature;
 pub(crate) mod miniatures;
+mod pace;
 pub(crate) mod policy;
 pub(crate) mod recency;
 mod recent;

@@ -1,5 +1,6 @@
 //! The sampled keys of one cache, with their weights and the order of their last use.
 
+use super::pace::Pace;
 use super::recency::Recency;
 use crate::hash::HashedMap;
 use telemetry::Tick;
@@ -21,9 +22,8 @@ pub(crate) struct Shards {
     zeros: u32,
     keys: HashedMap<Key>,
     order: Recency,
-    /// Uses of sampled keys since a moment.
-    uses: u32,
-    since: Tick,
+    /// How fast sampled keys are used.
+    pace: Pace,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ pub(crate) struct Reuse {
 impl Shards {
     /// Follows at most `most` keys. Memory is taken at the first use of a key: 40 bytes for each of them.
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, zeros: 0, keys: HashedMap::default(), order: Recency::new(0), uses: 0, since: Tick(0) }
+        Self { most, zeros: 0, keys: HashedMap::default(), order: Recency::new(0), pace: Pace::new(USES_A_SECOND) }
     }
 
     /// Whether the key with this hash is sampled.
@@ -75,23 +75,13 @@ impl Shards {
             }
         };
         self.keys.insert(hash, Key { position, weight });
-        if self.keys.len() > self.most || (self.is_busy(now) && self.keys.len() > FEW) {
+        if self.keys.len() > self.most || (self.pace.is_busy(now) && self.keys.len() > FEW) {
             self.zeros += 1;
             let zeros = self.zeros;
             self.keys.retain(|hash, _| hash.leading_zeros() >= zeros);
             self.pack();
         }
         Some(Reuse { distance, uses: scale as f64 })
-    }
-
-    /// Whether the last uses came within a second.
-    fn is_busy(&mut self, now: Tick) -> bool {
-        self.uses += 1;
-        if self.uses < USES_A_SECOND {
-            return false;
-        }
-        self.uses = 0;
-        now.since(std::mem::replace(&mut self.since, now)) < 1_000_000_000
     }
 
     /// Bytes of memory.

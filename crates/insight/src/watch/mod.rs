@@ -119,6 +119,10 @@ impl Watch {
             start("watch-probe", Box::new(move |job| probing::run(&shared, &recorder, &ask, job)));
         }
         let previous = words.as_ref().map(|words| words.previous.clone()).unwrap_or_default();
+        // A caller who asks now learns of this end, and not of the one before, which may be open in the states that were kept.
+        if let Some(run) = previous.get(&recorder) {
+            tells(WatchSeen { previous_run: Some(run), ..WatchSeen::default() });
+        }
         if let Some(mut words) = words {
             let shared = self.shared.clone();
             start("last-words", Box::new(move |job| words.run(&shared, job)));

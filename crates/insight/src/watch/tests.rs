@@ -117,6 +117,49 @@ fn a_watch_that_panics_begins_again_and_its_words_are_removed_at_an_orderly_end(
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test keeps a file")]
+fn the_first_caller_learns_how_the_run_before_ended_and_not_the_one_before_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = folder.path().join("last-words.json");
+    let told = || {
+        let (clock, findings, watch) = (Clock::at(Millis(1_700_000_000_000)), Findings::new(), Watch::new());
+        let recorder = Recorder::silent(clock.clone());
+        findings.begin(FindingsOptions {
+            file: Some(folder.path().join("findings/findings.json")),
+            custom: Vec::new(),
+            counts: None,
+            recorder: recorder.clone(),
+            clock: clock.clone(),
+            log: Log::silent(),
+        });
+        let tells = findings.clone();
+        watch.begin(WatchOptions {
+            recorder,
+            tells: Box::new(move |seen| tells.watched(seen)),
+            clock,
+            log: Log::silent(),
+            ask: None,
+            words: Some(words.clone()),
+        });
+        let (looked, wait) = std::sync::mpsc::channel::<()>();
+        findings.looked(move || drop(looked));
+        assert!(wait.recv().is_err());
+        let open = findings.list(&[FindingState::Open]).into_iter().map(|finding| finding.sentence).collect::<Vec<_>>();
+        // A killed run leaves its words.
+        let left = std::fs::read(&words).unwrap();
+        watch.close();
+        findings.close();
+        std::fs::write(&words, left).unwrap();
+        open
+    };
+    assert_eq!(told(), Vec::<String>::new());
+    assert!(matches!(&told()[..], [one] if !one.contains("such end")));
+    for part in ["it is the second such end", "it is the end number 3"] {
+        assert!(matches!(&told()[..], [one] if one.contains(part)), "{part}");
+    }
+}
+
+#[test]
 fn a_job_that_panics_again_and_again_is_a_finding() {
     let watched = Watched::begin(None);
     let job = watched.recorder.long_job("test", Duration::from_secs(60));

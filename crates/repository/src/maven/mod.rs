@@ -9,6 +9,7 @@ pub(crate) mod guard;
 pub(crate) mod hidden_paths;
 pub(crate) mod hinted;
 pub(crate) mod known_names;
+pub(crate) mod koji;
 pub(crate) mod layout;
 pub(crate) mod layout_policy;
 pub(crate) mod listing;

@@ -1,5 +1,6 @@
 //! The stored settings of an upstream.
 
+use crate::record::KojiRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,9 @@ pub struct RemoteRecord {
     /// none until one is named.
     #[schemars(default, length(max = 8))]
     pub urls: Vec<String>,
+    /// A Koji hub, in place of `urls` (Maven).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub koji: Option<Box<KojiRecord>>,
     /// Where they are, on the server: `env:NAME` or `file:PATH`, with `user:password` or a token in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,

@@ -2,6 +2,7 @@
 
 use crate::gem::indexes::GemIndexes;
 use crate::hints::waiting::Hints;
+use crate::maven::koji::state::KojiState;
 use crate::upstream::due::Due;
 use crate::upstream::upstream_cell::UpstreamCell;
 use std::sync::{Arc, OnceLock};
@@ -19,6 +20,8 @@ pub struct Shared {
     pub(crate) due: Due,
     /// The indexes of a gem repository, made at their first use.
     gems: OnceLock<Box<GemIndexes>>,
+    /// The map of a Koji repository, made at its first use.
+    koji: OnceLock<Box<KojiState>>,
     id: RepositoryId,
     /// The bound of the memory for indexes.
     memory: Arc<Bound>,
@@ -28,11 +31,16 @@ impl Shared {
     /// The state of a new repository. The memory of its indexes counts in `memory`.
     pub(crate) fn new(id: RepositoryId, memory: &Arc<Bound>) -> Self {
         let (upstream, hints, due) = (UpstreamCell::default(), Hints::default(), Due::default());
-        Self { upstream, hints, due, gems: OnceLock::new(), id, memory: memory.clone() }
+        Self { upstream, hints, due, gems: OnceLock::new(), koji: OnceLock::new(), id, memory: memory.clone() }
     }
 
     /// The indexes of a gem repository.
     pub(crate) fn gems(&self) -> &GemIndexes {
         self.gems.get_or_init(|| Box::new(GemIndexes::new(self.id, &self.memory)))
+    }
+
+    /// The map of a Koji repository.
+    pub(crate) fn koji(&self) -> &KojiState {
+        self.koji.get_or_init(Box::default)
     }
 }

@@ -7,6 +7,7 @@ use crate::reuse::curve::Curve;
 use crate::reuse::streams::MISSING_PAGES;
 use crate::signals::caches::CacheSeen;
 use crate::signals::seen::Seen;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use telemetry::{CacheName, Millis, Unit};
 
@@ -45,7 +46,7 @@ pub struct CurveNow {
 }
 
 /// A cache with another size.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub struct CurveSize {
     /// The value of the setting.
     pub size: u64,
@@ -57,19 +58,20 @@ pub struct CurveSize {
     pub saved_s_per_hour: f64,
 }
 
-impl CacheCurve {
-    /// The cache with this value of its setting. `None`: there is no curve, or it tells nothing about so small or large a size.
-    pub fn with(&self, size: u64) -> Option<CurveSize> {
-        let exact = self.sizes.iter().find(|at| at.size == size);
+impl CurveSize {
+    /// The cache with this value of its setting, between two of these, which are in ascending order. `None`: they tell nothing about so small or
+    /// large a size.
+    pub fn between(sizes: &[Self], size: u64) -> Option<Self> {
+        let exact = sizes.iter().find(|at| at.size == size);
         let between = || {
-            let [low, high] = self.sizes.windows(2).find_map(|pair| match pair {
+            let [low, high] = sizes.windows(2).find_map(|pair| match pair {
                 [low, high] if low.size < size && size < high.size => Some([low, high]),
                 _ => None,
             })?;
             let ratio = |one: u64, other: u64| (one as f64 / other as f64).ln();
             let part = ratio(size, low.size) / ratio(high.size, low.size);
             let mix = |low: f64, high: f64| low + part * (high - low);
-            Some(CurveSize {
+            Some(Self {
                 size,
                 hit_share: mix(low.hit_share, high.hit_share),
                 bytes: mix(low.bytes as f64, high.bytes as f64) as u64,
@@ -78,7 +80,9 @@ impl CacheCurve {
         };
         exact.copied().or_else(between)
     }
+}
 
+impl CacheCurve {
     /// As JSON, as the API gives it.
     pub fn json(&self) -> Value {
         let share = |share: f64| (share * 10_000.0).round() / 10_000.0;
@@ -229,7 +233,8 @@ mod tests {
         assert_eq!((curve.now, curve.lookups, curve.without), (CurveNow { size: 1 << 20, hit_share: 0.0 }, 1000, None));
         let larger = curve.sizes.last().unwrap();
         assert!((larger.hit_share - 1.0).abs() < 1e-9 && (9.9..10.1).contains(&larger.saved_s_per_hour), "{larger:?}");
-        assert_eq!((curve.with(larger.size), curve.with(1 << 40)), (Some(*larger), None));
+        let with = |size| CurveSize::between(&curve.sizes, size);
+        assert_eq!((with(larger.size), with(1 << 40)), (Some(*larger), None));
         assert_eq!(curve.json()["sizes"].as_array().unwrap().len(), curve.sizes.len());
     }
 
@@ -237,7 +242,7 @@ mod tests {
     fn a_size_between_two_others_has_a_share_between_theirs() {
         let size = |size: u64, hit_share: f64| CurveSize { size, hit_share, bytes: size, saved_s_per_hour: hit_share };
         let curve = CacheCurve { sizes: vec![size(100, 0.25), size(400, 0.75)], ..curve_of_pages(1000, 1 << 20) };
-        let half = curve.with(200).unwrap();
+        let half = CurveSize::between(&curve.sizes, 200).unwrap();
         assert!((half.hit_share - 0.5).abs() < 1e-9 && half.size == 200, "{half:?}");
     }
 

@@ -126,8 +126,8 @@ fn advise(seen: &Seen, group: &RepositoryFact, member: &RepositoryFact) -> Optio
     let last = advice::asked_last(group, &member.name);
     let then = match (&last, advice::holder(seen, group, &member.name)) {
         (Some(_), _) if day.hits == 0 => {
-            "Asked last, it delays none of these; a name that two members have then comes from the other one, so add `--preview` first to \
-             see which answers change"
+            "Asked last, it delays none of these; a name that two members have then comes from the other one. The command shows which answers \
+             would change; without `--preview` the order is set"
                 .to_owned()
         }
         (Some(_), _) => {
@@ -143,8 +143,7 @@ fn advise(seen: &Seen, group: &RepositoryFact, member: &RepositoryFact) -> Optio
         (None, Some(holder)) => format!("It is a member of `{}`: change the order there", holder.name),
         (None, None) => "The order has been changed since".to_owned(),
     };
-    let last = if day.hits == 0 { last } else { last.map(advice::previewed) };
-    Some((last, format!("{had}. {then}")))
+    Some((last.map(advice::previewed), format!("{had}. {then}")))
 }
 
 /// Whether what waited for it has no name for which it may be asked: a rule was set since.
@@ -184,7 +183,7 @@ mod tests {
             ("member:company/slow", 84.0, 1008.0)
         );
         let command = problem.changes[0].command.as_deref();
-        assert_eq!(command, Some("daylight repo set company --member ours --member central --member slow"));
+        assert_eq!(command, Some("daylight repo set company --member ours --member central --member slow --preview"));
         assert!(problem.sentence.starts_with("requests through `company` waited 84 s in five minutes for `slow`"));
         assert!(
             problem.sentence.contains("42 files, up to 2.0 s each. `slow` had none of the 42 files"),
@@ -254,12 +253,13 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_had_something_is_moved_after_a_preview_alone() {
+    fn a_member_is_moved_after_a_preview_whether_it_had_something_or_not() {
+        let order = "daylight repo set company --member ours --member central --member slow --preview";
         let many = |slow: &mut MemberSeen| (slow.hits, slow.prefixes.has_others) = (1, true);
         let command = told(many, |_| ())[0].changes[0].command.clone().unwrap();
-        assert_eq!(command, "daylight repo set company --member ours --member central --member slow --preview");
+        assert_eq!(command, order);
         let none = told(|_| (), |_| ())[0].changes[0].command.clone().unwrap();
-        assert!(!none.contains("--preview"), "{none}");
+        assert_eq!(none, order);
     }
 
     #[test]

@@ -1,0 +1,93 @@
+//! The values of Koji that calls and answers are made of.
+
+#![allow(missing_docs)]
+
+/// The number of a change in Koji. Numbers are given before commit, so a lower one may appear later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct EventId(pub u64);
+
+/// The number of a tag, which stays when the tag gets another name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TagId(pub u32);
+
+/// The number of a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BuildId(pub u32);
+
+/// An event with its moment, in milliseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KojiEvent {
+    pub id: EventId,
+    pub at_ms: i64,
+}
+
+/// A tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tag {
+    pub id: TagId,
+    pub name: String,
+}
+
+/// The name, version and release of a build. They are not those of its artifacts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Nvr {
+    pub name: String,
+    pub version: String,
+    pub release: String,
+}
+
+/// The digest of a file, as its importer chose it (Koji's checksum types 0, 1 and 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileDigest {
+    Md5([u8; 16]),
+    Sha1([u8; 20]),
+    Sha256([u8; 32]),
+}
+
+/// The state of a build; Koji's numbers 0 to 4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuildState {
+    Building,
+    Complete,
+    Deleted,
+    Failed,
+    Canceled,
+    /// A number that this version of Daylight does not know.
+    Other(i64),
+}
+
+/// A file of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Archive {
+    /// Its number, which grows with each import.
+    pub id: u64,
+    pub build: BuildId,
+    /// Maven's coordinates.
+    pub group: String,
+    pub artifact: String,
+    pub version: String,
+    pub filename: String,
+    pub size_bytes: u64,
+    /// `None`: Koji has no digest of a form that is known.
+    pub digest: Option<FileDigest>,
+    /// Whether Koji has only facts about it, and no file.
+    pub metadata_only: bool,
+}
+
+/// A build in a tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaggedBuild {
+    pub id: BuildId,
+    pub nvr: Nvr,
+    /// `DEFAULT`, or the name of another volume, which is a part of its URL.
+    pub volume: String,
+    pub state: BuildState,
+    /// The tag that has it: the one that was asked, or one that it inherits from.
+    pub tag: TagId,
+    pub tag_name: String,
+    /// The event of tagging.
+    pub tagged: EventId,
+    /// When the build was completed, in milliseconds since 1970.
+    pub completed_ms: Option<i64>,
+    pub owner: Option<String>,
+}
