@@ -18,7 +18,7 @@ help:
 	@echo 'make check             format, lints and the fast tests, while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
 	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": only these rows)'
-	@echo 'make torture           long tests: crashes, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, incidents with sweeps of settings and with their advice taken, healthy hours, two million downloads and ten million paths to ask about, Redmine through remote repositories, Redmine whose pages are sent from memcached, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
+	@echo 'make torture           long tests: crashes, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, incidents with sweeps of settings and with their advice taken, healthy hours, two million downloads and ten million paths to ask about, Redmine through remote repositories, Redmine whose pages are sent from memcached, builds of a Koji hub where KOJI_HUB_SOURCE names its source, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:
 	@scripts/setup build
@@ -67,10 +67,12 @@ torture:
 	scripts/company
 	scripts/redmine-front
 	scripts/redmine-pages
+	@if [ -n "$$KOJI_HUB_SOURCE" ]; then scripts/koji && scripts/koji-figures; else echo 'scripts/koji is left out: KOJI_HUB_SOURCE is not set'; fi
 	DAYLIGHT_SLOW_CLIENTS=1000 cargo test --release --locked --test suite front:: -- --nocapture
 	DAYLIGHT_HISTORIES=10000 cargo test --release --locked -p store --lib histories:: -- --nocapture
 	PROPTEST_CASES=10000 cargo test --release --locked -p format --lib gem::upstream -- --nocapture
 	DAYLIGHT_SEQUENCES=10000 cargo test --release --locked --test suite gem_upstream::model -- --nocapture
+	DAYLIGHT_KOJI_CHANGES=10000 cargo test --release --locked -p repository --lib koji::look -- --nocapture
 	DAYLIGHT_LOOKS=1000 cargo test --release --locked --test suite gem_upstream::large -- --nocapture
 	DAYLIGHT_BACKUPS=100 cargo test --release --locked --test suite backup:: -- --nocapture
 	DAYLIGHT_YEAR=365 cargo test --release --locked --test suite year:: -- --nocapture

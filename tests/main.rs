@@ -62,6 +62,7 @@ mod isolation;
 mod job_events;
 mod journal;
 mod kept;
+mod koji;
 mod lifecycle;
 mod limits;
 mod local_users;

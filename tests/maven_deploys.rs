@@ -38,7 +38,7 @@ fn deploy(world: &World, project: &Project<'_>) -> Said {
 }
 
 /// The versions 1.0.0 (build 1) and 1.1.0 (build 2) of the project as Maven 3.8 deploys them. They are built once in a run.
-fn built(central: &Central) -> &'static [(String, Vec<u8>)] {
+pub(crate) fn built(central: &Central) -> &'static [(String, Vec<u8>)] {
     static BUILT: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
     BUILT.get_or_init(|| {
         let world = shelf(World::start(), central);

@@ -9,6 +9,8 @@ mod hc1;
 mod indexes;
 #[path = "kept_events.rs"]
 mod kept_events;
+#[path = "koji.rs"]
+mod koji;
 #[path = "packages.rs"]
 mod packages;
 #[path = "page_servers.rs"]
@@ -73,6 +75,7 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("memcached_replies", page_servers::memcached),
     ("redis_replies", page_servers::redis),
     ("hc1", hc1::entry),
+    ("koji_answer", koji::answer),
 ];
 
 /// The bytes as text, if they are text.

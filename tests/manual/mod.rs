@@ -54,6 +54,7 @@ pages! {
     hc1: "docs/hc1.md" => pages::hc1;
     hooks: "docs/hooks.md" => pages::hooks;
     keeping_and_deleting: "docs/keeping-and-deleting.md" => pages::keeping_and_deleting;
+    koji: "docs/koji.md" => pages::koji;
     mcp: "docs/mcp.md" => pages::plain;
     moving_in: "docs/moving-in.md" => pages::moving_in;
     monitoring: "docs/monitoring.md" => pages::monitoring;

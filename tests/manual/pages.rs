@@ -3,7 +3,9 @@
 use super::languages::{self, repositories};
 use super::page::root;
 use super::stage::Stage;
-use crate::world::{ADMIN, Central, FIRST, Gem, Says, Upstream, World, await_true, promtool, promtool_program, write};
+use crate::world::{
+    ADMIN, Central, FIRST, Gem, KojiHub, Says, Upstream, World, await_true, promtool, promtool_program, write,
+};
 use serde_json::json;
 use std::time::Duration;
 
@@ -146,11 +148,37 @@ pub(super) fn build_tools() -> Stage {
 
 /// `tests/app_pages/hc1` runs the writers of this page in application servers.
 pub(super) fn hc1() -> Stage {
-    plain().reads("python", |_, text| {
-        let mut python = std::process::Command::new("/usr/bin/python3");
-        let read = python.args(["-c", "compile(__import__('sys').argv[1], 'hc1.py', 'exec')", text]).output().unwrap();
-        if read.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&read.stderr).into_owned()) }
-    })
+    plain().reads("python", python)
+}
+
+/// Python compiles it.
+fn python(_: &Stage, text: &str) -> Result<(), String> {
+    let mut python = std::process::Command::new("/usr/bin/python3");
+    let read = python.args(["-c", "compile(__import__('sys').argv[1], 'block.py', 'exec')", text]).output().unwrap();
+    if read.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&read.stderr).into_owned()) }
+}
+
+/// A hub with two versions of a lamp. The page looks back to the event of the first one.
+pub(super) fn koji() -> Stage {
+    let (world, hub) = (World::start_with(SECRETS), KojiHub::start());
+    let tag = hub.tag("product-1-release");
+    let tagged = ["1.0", "1.1"].map(|version| {
+        let base = format!("org/example/lamp/{version}/lamp-{version}");
+        let build = hub.build("lamp", version, "1").file(&format!("{base}.jar"), version.as_bytes());
+        hub.tag_build(tag, build.pom(&format!("{base}.pom")).make())
+    });
+    let read = |stage: &mut Stage| {
+        let metadata = "org/example/lamp/maven-metadata.xml";
+        await_true("the first look", || stage.world.anon().file("builds", metadata).status == 200);
+    };
+    Stage::on(world)
+        .name("https://koji.example.org/kojihub", &hub.url())
+        .name("https://koji.example.org/kojifiles", &hub.files())
+        .name("koji-4711", &format!("koji-{}", tagged[0]))
+        .name("$SECRET", "hush")
+        .before("repo show builds", read)
+        .reads("python", python)
+        .keep(hub)
 }
 
 /// Prometheus reads its own configuration and rules. The other YAML is for Grafana.

@@ -98,6 +98,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ),
     ("repository/src/index/incremental_index.rs", 1, Fixed("one for each index: `writing` is set until it has ended")),
     ("repository/src/search/index.rs", 1, Fixed("one for each repository: it holds the turn to read its names")),
+    ("repository/src/maven/koji/job.rs", 1, Fixed("one for each repository: it holds the turn to look at its hub")),
     ("repository/src/maven/retention.rs", 1, Bound(BoundName::SnapshotPrunes)),
     (
         "repository/src/maven/upstream/prefixes.rs",

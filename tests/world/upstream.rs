@@ -74,7 +74,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// The next request on a connection; `None` when there is no more.
-    fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Self>> {
+    pub(super) fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Self>> {
         let mut line = String::new();
         if reader.read_line(&mut line)? == 0 {
             return Ok(None);

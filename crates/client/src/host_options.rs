@@ -5,6 +5,16 @@ use crate::ssrf::Networks;
 use crate::timeouts::Timeouts;
 use std::time::Duration;
 
+/// What sets the hosts of one upstream apart from those of others: they have a circuit, pauses and places of their own, as
+/// another service on the same machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Apart {
+    /// Stands behind the names of its hosts: `koji.example.org:443 (hub)`.
+    pub name: &'static str,
+    /// Calls to one host at a time.
+    pub calls: usize,
+}
+
 /// The settings for all hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct HostsOptions {

@@ -1,7 +1,7 @@
 //! All hosts of upstreams.
 
 use crate::host::{Host, HostState};
-use crate::host_options::HostsOptions;
+use crate::host_options::{Apart, HostsOptions};
 use crate::resolve::Resolver;
 use crate::ssrf::Networks;
 use crate::target::Origin;
@@ -17,8 +17,11 @@ pub struct Hosts {
     recorder: Arc<Recorder>,
     options: HostsOptions,
     resolver: Resolver,
-    table: Mutex<HashMap<Origin, Arc<Host>>>,
+    table: Mutex<HashMap<HostKey, Arc<Host>>>,
 }
+
+/// A server, and what sets it apart.
+type HostKey = (Origin, Option<Apart>);
 
 /// The most hosts that are remembered. Redirects may lead to any number of them.
 const HOSTS_MAX: usize = 512;
@@ -70,9 +73,10 @@ impl Hosts {
         &self.resolver
     }
 
-    pub(crate) fn of(&self, origin: &Origin) -> Arc<Host> {
+    pub(crate) fn of(&self, origin: &Origin, apart: Option<Apart>) -> Arc<Host> {
+        let key = (origin.clone(), apart);
         let mut table = lock(&self.table);
-        if let Some(host) = table.get(origin) {
+        if let Some(host) = table.get(&key) {
             return host.clone();
         }
         // Redirects may lead to any number of failing hosts. Remembering all of them would take up the table.
@@ -88,13 +92,20 @@ impl Hosts {
                 stays
             });
         }
-        let host =
-            Arc::new(Host::new(origin.to_string(), self.recorder.clock().clone(), self.recorder.log(), self.options));
+        let calls = apart.map_or(self.options.calls, |apart| apart.calls.max(1));
+        let options = HostsOptions { calls, ..self.options };
+        let name = host_name(origin, apart);
+        let host = Arc::new(Host::new(name, self.recorder.clock().clone(), self.recorder.log(), options));
         // A host beyond the limit can be called, and its state is then forgotten.
         if table.len() < HOSTS_MAX {
             host.register(&self.recorder);
-            table.insert(origin.clone(), host.clone());
+            table.insert(key, host.clone());
         }
         host
     }
+}
+
+/// The name of a host in states, events and metrics.
+pub(crate) fn host_name(origin: &Origin, apart: Option<Apart>) -> String {
+    apart.map_or_else(|| origin.to_string(), |apart| format!("{origin} ({})", apart.name))
 }

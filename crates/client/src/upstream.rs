@@ -6,9 +6,11 @@ use crate::arriving::Arriving;
 use crate::credentials::authorization;
 use crate::error::Error;
 use crate::host::{Host, HostState};
-use crate::hosts::Hosts;
+use crate::host_options::Apart;
+use crate::hosts::{Hosts, host_name};
 use crate::path::escaped;
 use crate::pool::PoolKey;
+use crate::post::Post;
 use crate::proxy::Proxy;
 use crate::proxy::ProxyOptions;
 use crate::redirect::{self, REDIRECTS_MAX};
@@ -44,6 +46,8 @@ pub struct UpstreamOptions {
     pub certificate: Option<Pem>,
     /// The zones that its hosts (`name:port`) first resolved to, from [`Upstream::newly_pinned`]. A more private zone is refused.
     pub pinned: Vec<(String, Zone)>,
+    /// What sets its hosts apart from those of other upstreams.
+    pub apart: Option<Apart>,
 }
 
 /// The validators of a copy of the file. The upstream answers 304 while the copy is current.
@@ -70,6 +74,7 @@ pub struct Upstream {
     proxy: Option<Proxy>,
     timeouts: Timeouts,
     pool_keys: PoolKeys,
+    apart: Option<Apart>,
     hosts: Arc<Hosts>,
 }
 
@@ -134,14 +139,14 @@ impl Upstream {
             if target.path.query().is_some() {
                 return Err(Error::NotAUrl { url: url.clone() });
             }
-            let (host, url) = (hosts.of(&target.origin), url.trim_end_matches('/').to_owned());
+            let (host, url) = (hosts.of(&target.origin, options.apart), url.trim_end_matches('/').to_owned());
             let name = target.origin.to_string();
             let pinned = options.pinned.iter().find(|(host, _)| *host == name).map(|(_, zone)| *zone);
             let (zone, told) = (pinned.map_or_else(OnceLock::new, OnceLock::from), pinned.is_some().into());
             let base = Base {
+                name: host_name(&target.origin, options.apart).as_str().into(),
                 url,
                 origin: target.origin,
-                name: name.as_str().into(),
                 host,
                 zone,
                 told,
@@ -162,19 +167,26 @@ impl Upstream {
         let plain = options.trust.is_none() && options.certificate.is_none() && proxy.is_none();
         let pool_keys =
             if plain { PoolKeys { own: PoolKey::MACHINE, others: PoolKey::MACHINE } } else { PoolKeys::new() };
-        Ok(Self { bases, authorization, tls, certificate_expires, proxy, timeouts: hosts.timeouts(), pool_keys, hosts })
+        let (timeouts, apart) = (hosts.timeouts(), options.apart);
+        Ok(Self { bases, authorization, tls, certificate_expires, proxy, timeouts, pool_keys, apart, hosts })
     }
 
     /// Requests a file: `path` below the base URL, decoded, without a leading slash. Redirects are followed. If the upstream
     /// neither sends the file nor reports it missing, its mirrors are tried in turn. If none of them succeeds, the last response
     /// counts.
     pub async fn get(&self, path: &str, conditions: &Conditions, event: &mut Event) -> Result<Arriving, Error> {
-        self.ask(path, &Ask { method: Method::GET, conditions }, event).await
+        self.ask(path, &Ask { method: Method::GET, conditions, post: None }, event).await
     }
 
     /// Like [`Upstream::get`], with `HEAD`.
     pub async fn head(&self, path: &str, event: &mut Event) -> Result<Arriving, Error> {
-        self.ask(path, &Ask { method: Method::HEAD, conditions: &Conditions::default() }, event).await
+        self.ask(path, &Ask { method: Method::HEAD, conditions: &Conditions::default(), post: None }, event).await
+    }
+
+    /// Asks a question of the base URL itself, and accepts gzip. Redirects are not followed: no other server gets the question.
+    pub async fn post(&self, post: &Post, event: &mut Event) -> Result<Arriving, Error> {
+        let conditions = Conditions { has_answer: true, ..Conditions::default() };
+        self.ask("", &Ask { method: Method::POST, conditions: &conditions, post: Some(post) }, event).await
     }
 
     /// The host that is called first, as `name:port`.
@@ -253,7 +265,10 @@ impl Upstream {
 
     /// Sends the request to one base URL, and follows its redirects.
     async fn follow(&self, base: &Base, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
-        let target = Target::of(&format!("{}/{}", base.url, escaped(path)))?;
+        let target = match ask.post {
+            Some(_) => Target::of(&base.url)?,
+            None => Target::of(&format!("{}/{}", base.url, escaped(path)))?,
+        };
         let networks = self.hosts.networks();
         let mut hop = Hop { target, address_policy: base.address_policy(networks) };
         let mut folder = false;
@@ -262,7 +277,7 @@ impl Upstream {
             if !matches!(answer.status(), 200 | 206) {
                 answer.listen(event).await;
             }
-            if !redirect::leads_on(answer.status()) {
+            if ask.post.is_some() || !redirect::leads_on(answer.status()) {
                 return Ok(answer.of_folder(folder));
             }
             let target = redirect::follow(&hop.target, answer.header("location"))?;

@@ -170,8 +170,8 @@ impl App {
         url: &Content,
         event: &mut Event,
     ) -> Result<Reply> {
-        use repository::Error::{Guarded, Missing, NoSuchFile, NoSuchPackage};
-        if !matches!(error, NoSuchPackage | NoSuchFile(_) | Missing { .. } | Guarded { .. }) {
+        use repository::Error::{Guarded, Missing, NoSuchFile, NoSuchPackage, Unlisted};
+        if !matches!(error, NoSuchPackage | NoSuchFile(_) | Missing { .. } | Unlisted(_) | Guarded { .. }) {
             return Err(error.into());
         }
         event.reason = Some(error.reason());

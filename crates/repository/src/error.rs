@@ -7,6 +7,7 @@ pub(crate) mod refused_upload;
 pub(crate) mod shadows;
 mod store_reason;
 pub(crate) mod unconfirmed;
+pub(crate) mod unlisted;
 pub(crate) mod unrestorable;
 
 pub use store_reason::store_reason;
@@ -226,6 +227,9 @@ pub enum Error {
         /// When the TTL of this negative answer ends.
         until: Millis,
     },
+    /// No build in the tags of a Koji hub has the file.
+    #[error(transparent)]
+    Unlisted(#[from] unlisted::Unlisted),
     /// No hosted member has the file, and the group asks no upstream, because a hosted member has the name.
     #[error(
         "the group `{group}` has no file `{path}`: `{name}` was published in one of its hosted members, so it asks no upstream for that name"
@@ -315,7 +319,9 @@ impl Error {
             Error::NoSuchGemVersion => Reason::NoSuchVersion,
             Error::NoSuchOwner => Reason::NoSuchOwner,
             Error::NotAnOwner(_) | Error::NotAnOwnerToWithdraw | Error::LastOwner => Reason::NotAnOwner,
-            Error::OwnerAlready(_) | Error::TooManyOwners | Error::NotYanked(_) => Reason::Conflict,
+            Error::OwnerAlready(_) | Error::TooManyOwners | Error::NotYanked(_) | Error::NothingHeldBack(_) => {
+                Reason::Conflict
+            }
             Error::OnlyFor { .. } | Error::NotForToken { .. } => Reason::ScopeMissing,
             Error::Invalid(error) if error.is_ours() => Reason::Io,
             Error::Invalid(error) => match error.fault() {
@@ -335,12 +341,11 @@ impl Error {
             Error::Unconfirmed(_) | Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => {
                 Reason::Conflict
             }
-            Error::NothingHeldBack(_) => Reason::Conflict,
             Error::Shadows(shadows) => shadows.reason(),
             Error::Unsupported(_) => Reason::Unsupported,
             Error::Hidden(_) => Reason::HiddenByPolicy,
             Error::Unreadable { .. } | Error::Undecodable => Reason::Io,
-            Error::Missing { .. } | Error::Guarded { .. } => Reason::NoSuchFile,
+            Error::Missing { .. } | Error::Unlisted(_) | Error::Guarded { .. } => Reason::NoSuchFile,
             Error::Upstream(failure) => failure.reason,
             Error::TooManyWait(_) => Reason::WaitersFull,
             Error::Unasked => Reason::UpstreamUnasked,
@@ -355,6 +360,7 @@ impl Error {
             self,
             Error::NoSuchFile(_)
                 | Error::Missing { .. }
+                | Error::Unlisted(_)
                 | Error::Guarded { .. }
                 | Error::Removed(_)
                 | Error::BeforeItsTime { .. }
@@ -365,7 +371,7 @@ impl Error {
     pub fn fresh_until(&self) -> Option<Millis> {
         match self {
             Error::Missing { until, .. } => Some(*until),
-            Error::Guarded { until, .. } => *until,
+            Error::Guarded { until, .. } | Error::Unlisted(unlisted::Unlisted { until, .. }) => *until,
             _ => None,
         }
     }
@@ -382,12 +388,6 @@ impl Error {
 impl From<crate::policy::hidden::Hidden> for Error {
     fn from(hidden: crate::policy::hidden::Hidden) -> Self {
         Error::Hidden(Box::new(hidden))
-    }
-}
-
-impl From<refused_upload::RefusedUpload> for Error {
-    fn from(refused: refused_upload::RefusedUpload) -> Self {
-        Error::RefusedUpload(refused)
     }
 }
 

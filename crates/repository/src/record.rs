@@ -7,6 +7,7 @@ mod koji;
 mod members_since;
 mod policy;
 mod retention;
+pub(crate) mod tag_pattern;
 mod upstream;
 
 pub use koji::KojiRecord;
@@ -125,6 +126,11 @@ impl RepositoryRecord {
             created,
             removed: None,
         }
+    }
+
+    /// The hub whose builds it has, if it is a repository of Koji.
+    pub fn koji(&self) -> Option<&KojiRecord> {
+        self.remote.as_ref()?.koji.as_deref()
     }
 
     /// Reads a stored record.

@@ -27,7 +27,7 @@ pub(crate) mod upkeep;
 use crate::actor::Actor;
 use crate::as_of::AsOf;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::face::Face;
 use crate::format::Format;
 use crate::formats::face;
@@ -35,6 +35,7 @@ use crate::found::Found;
 use crate::gem::answer::gems;
 use crate::gem::caches::GemCaches;
 use crate::index::open_files::OpenFiles;
+use crate::maven::koji;
 use crate::package::published::PublishedPackages;
 use crate::question::{Ask, Question};
 use crate::references::References;
@@ -218,8 +219,22 @@ impl Repositories {
 
     /// The same repository as of a moment.
     pub async fn as_of(&self, repository: &Repository, as_of: AsOf, event: &mut Event) -> Result<Arc<Repository>> {
-        let past = as_of.past(&self.services.store, self.services.clock.now(), event).await?;
+        let (store, now) = (&self.services.store, self.services.clock.now());
+        let past = match as_of {
+            AsOf::Koji(at) => koji::answer::as_of::past(&self.services, repository, at, event).await?,
+            AsOf::Moment(_) | AsOf::Change(_) => as_of.past(store, now, event).await?.ok_or(Error::GivenUp)?,
+        };
         Ok(Arc::new(repository.as_of(past)?))
+    }
+
+    /// The same without a call to an upstream, for an explanation.
+    pub async fn foreseen_as_of(
+        &self,
+        repository: &Repository,
+        as_of: AsOf,
+        event: &mut Event,
+    ) -> Result<Arc<Repository>> {
+        self.as_of(&repository.unasked(), as_of, event).await
     }
 
     /// Answers one question. `upload` is the body of a push, `by` the caller, and `stamp` covers everything that the

@@ -66,6 +66,11 @@ impl Repository {
         !self.record.claims(name) && self.claimed_in_groups.iter().any(|claims| claims.contains(name))
     }
 
+    /// Whether it is a remote repository whose content is that of tags of a Koji hub.
+    pub(crate) fn is_koji(&self) -> bool {
+        self.record.remote.as_ref().is_some_and(|remote| remote.koji.is_some())
+    }
+
     /// Expects that the stored settings have not changed.
     pub(crate) fn unchanged(&self) -> Expect {
         Expect::RepositoryIs { id: self.id, record: Box::new((*self.stored).clone()) }
@@ -103,7 +108,11 @@ impl Repository {
 
     /// The key of the cached files of a repository with these settings.
     pub(crate) fn origin_of(id: RepositoryId, record: &RepositoryRecord) -> Origin {
-        Origin::new(id, record.remote.as_ref().map_or(&[], |remote| &remote.urls))
+        match record.koji() {
+            // Another hub may say of the same files that they are others.
+            Some(koji) => Origin::of_all(id, &[&koji.hub, &koji.files]),
+            None => Origin::new(id, record.remote.as_ref().map_or(&[], |remote| &remote.urls)),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The valid settings of a repository, by its kind and format. Every change of settings is checked here, whether it
 //! comes from the API, the command line or the configuration file.
 
+mod koji;
 #[cfg(test)]
 mod tests;
 
@@ -113,6 +114,7 @@ fn members(record: &RepositoryRecord) -> Result<()> {
 }
 
 fn upstream(remote: &mut RemoteRecord) -> Result<(), BadSetting> {
+    koji::settle(remote)?;
     // A remote repository without a URL is valid, but only a new data folder has one: a change that sets URLs sets at
     // least one.
     if remote.urls.len() > BadSetting::URLS_MAX {

@@ -27,6 +27,7 @@ pub use bounds::keyed_bound::{KeyedBound, KeyedSlot};
 pub use bounds::unit::Unit;
 pub use bounds::{Bound, BoundName, Full, Slot, Waiting};
 pub use clock::{Clock, Millis, Tick};
+pub use counts::koji_calls::KojiCalls;
 pub use counts::upstream_calls::{CallSums, RecentCalls, UpstreamCalls};
 pub use counts::{CensusTotals, Counter, LostEvents, SinkTotals, Totals};
 pub use event::agent::Agent;

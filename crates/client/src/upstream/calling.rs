@@ -2,20 +2,23 @@
 
 use super::{Base, Conditions, Upstream};
 use crate::arriving::Arriving;
-use crate::content::{Content, RequestBody};
+use crate::content::RequestBody;
 use crate::dial::{DialOptions, LOST_AFTER, dial};
 use crate::error::Error;
 use crate::failed::silent;
 use crate::host::Host;
+use crate::hosts::host_name;
 use crate::http_connection::HttpConnection;
 use crate::pool::PoolKey;
+use crate::post::Post;
 use crate::proxy::Proxy;
 use crate::set_up::SetUp;
 use crate::ssrf::AddressPolicy;
 use crate::target::{Origin, Target};
 use crate::zone::Zone;
 use http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, RANGE, USER_AGENT,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    PROXY_AUTHORIZATION, RANGE, USER_AGENT,
 };
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -27,6 +30,7 @@ use tokio::time::timeout;
 pub(super) struct Ask<'a> {
     pub(super) method: Method,
     pub(super) conditions: &'a Conditions,
+    pub(super) post: Option<&'a Post>,
 }
 
 /// One hop.
@@ -39,7 +43,7 @@ impl Upstream {
     /// Makes one call, once it has a slot.
     pub(super) async fn call(&self, hop: &Hop, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let target = &hop.target;
-        let host = self.hosts.of(&target.origin);
+        let host = self.hosts.of(&target.origin, self.apart);
         let calls = self.calls(&target.origin);
         let entered = host.enter(self.timeouts.slot, event).await;
         let mut slot = entered.inspect_err(|error| calls.erred(error.reason()))?;
@@ -136,7 +140,7 @@ impl Upstream {
         ask: &Ask<'_>,
         event: &mut Event,
     ) -> Result<Response<Incoming>, Error> {
-        let limit = self.timeouts.head;
+        let limit = self.timeouts.head * ask.post.map_or(1, |post| post.patience.max(1));
         let request = self.request(target, ask)?;
         let running = event.running(Op::UpstreamFirstByte);
         let answer = timeout(limit, connection.send(request)).await;
@@ -154,7 +158,7 @@ impl Upstream {
     }
 
     fn request(&self, target: &Target, ask: &Ask<'_>) -> Result<Request<RequestBody>, Error> {
-        let body = RequestBody::of(Content::default())
+        let body = RequestBody::of(ask.post.map(|post| post.body.clone().into()).unwrap_or_default())
             .map_err(|source| Error::NotRead { host: target.authority.clone(), source })?;
         let mut request = Request::new(body);
         *request.method_mut() = ask.method.clone();
@@ -168,7 +172,12 @@ impl Upstream {
         headers.insert(HOST, host.map_err(|_| Error::NotAUrl { url: target.authority.clone() })?);
         headers.insert(USER_AGENT, HeaderValue::from_static("daylight"));
         // Without a coding, as digests are of the unencoded bytes.
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let coding = if ask.post.is_some() { "gzip" } else { "identity" };
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(coding));
+        if let Some(post) = ask.post {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(post.content_type));
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(post.body.len()));
+        }
         let known = [(IF_NONE_MATCH, &ask.conditions.etag), (IF_MODIFIED_SINCE, &ask.conditions.modified)];
         for (name, value) in known {
             // This value came from a header, so it is valid in a header.
@@ -203,7 +212,8 @@ impl Upstream {
     /// The figures of the calls to a server. Where redirects lead to is nobody's setting, so such servers have no name in metrics.
     fn calls(&self, origin: &Origin) -> Arc<UpstreamCalls> {
         let recorder = self.hosts.recorder();
-        let of = |base: &Base| base.calls.get_or_init(|| recorder.upstream_calls(&origin.to_string())).clone();
+        let of =
+            |base: &Base| base.calls.get_or_init(|| recorder.upstream_calls(&host_name(origin, self.apart))).clone();
         self.own(origin).map_or_else(|| recorder.other_upstream_calls().clone(), of)
     }
 

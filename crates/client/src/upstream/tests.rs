@@ -1,6 +1,7 @@
 //! Upstreams against local servers with fixed responses.
 
 mod pins;
+mod post;
 mod proxy;
 mod stand_in;
 mod tls;

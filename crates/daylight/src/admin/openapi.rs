@@ -132,7 +132,7 @@ fn query_parameter(verb: AdminVerb, name: &str) -> Value {
         "to" if of_findings => ("Those of before this moment. Without it now.", json!({ "type": "string" })),
         "limit" => ("How many rows are looked at.", json!({ "type": "integer", "minimum": 1, "maximum": LIMIT_MAX })),
         "repository" => ("The repository's name.", json!({ "type": "string" })),
-        "as_of" => ("As of when: a day, a moment, or `seq-N`.", json!({ "type": "string" })),
+        "as_of" => ("As of when: a day, a moment, `seq-N`, or `koji-EVENT`.", json!({ "type": "string" })),
         "path" => ("The path below it.", json!({ "type": "string" })),
         "q" => (
             "Words, all of which a name contains; or 40 or 64 hexadecimal digits.",

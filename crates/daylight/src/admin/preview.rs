@@ -9,7 +9,7 @@ use crate::lookup::explain::{content, explain};
 use crate::route::Content;
 use crate::settings_patch::SettingsPatch;
 use repository::moment::Moment;
-use repository::{Cached, FormerFiles, HiddenHosted, OwnerChanges, Repository, RepositoryTable};
+use repository::{Cached, FormerFiles, HiddenHosted, KojiForeseen, OwnerChanges, Repository, RepositoryTable};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -62,6 +62,9 @@ pub(super) struct Preview {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "OwnerChanges")]
     owners: Option<OwnerChanges>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "KojiForeseen")]
+    koji: Option<KojiForeseen>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -129,6 +132,7 @@ pub(super) async fn show(
     let id = app.repositories.find(name, event).await?.0.id;
     app.flush_sinks(event).await;
     let recent = app.recent_paths.counts();
+    drop(repository::load_koji(app.services(), name, event).await);
     let owners = repository::owner_changes(app.services(), &before, &after, id, event).await?;
     let owners_change = owners.as_ref().is_some_and(|changes| changes.count > 0);
     let (mut looked_at, mut left_out, mut changes) = (0, 0, Vec::new());
@@ -159,9 +163,10 @@ pub(super) async fn show(
         }
     }
     let (now, then) = (before.by_name.get(name), after.by_name.get(name));
-    let (mut cached, mut pruned) = (None, None);
+    let (mut cached, mut pruned, mut koji) = (None, None, None);
     if let (Some(now), Some(then)) = (now, then) {
         cached = repository::former_files(app.services(), now, then, event).await?;
+        koji = now.koji_foreseen(then);
         if now.record.retention != then.record.retention && then.record.retention.is_some() {
             pruned = Pruned::of(app.repositories.prune_plan(then, event).await?);
         }
@@ -175,6 +180,7 @@ pub(super) async fn show(
         pruned,
         hosted: repository::hidden_hosted(app.services(), &before, &after, name, event).await?.map(Hidden::from),
         owners,
+        koji,
     }))
 }
 

@@ -11,7 +11,8 @@ use crate::lookup::pagination::{self, PageQuery};
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch, format_names};
 use repository::moment::Moment;
 use repository::{
-    Author, ChangedRepository as Changed, ClaimedOver, FollowedState, Held, HintFigures, Repository, Unconfirmed,
+    Author, ChangedRepository as Changed, ClaimedOver, FollowedState, Held, HintFigures, KojiFigures, Repository,
+    RepositoryRecord, Unconfirmed,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -48,6 +49,9 @@ pub(super) struct RepositoryValue {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "FollowedState")]
     index: Option<FollowedState>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "KojiFigures")]
+    koji: Option<KojiFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "HintFigures")]
     hooks: Option<HintFigures>,
@@ -92,7 +96,7 @@ impl RepositoryValue {
     pub(super) fn new(app: &App, server: &str, repository: &Repository) -> Self {
         let (record, now) = (&repository.record, app.clock.now());
         let mut settings = match record.kind {
-            RepositoryKind::Remote => json!({ "remote": record.remote }),
+            RepositoryKind::Remote => json!({ "remote": remote_settings(record) }),
             RepositoryKind::Group => json!({ "members": record.members }),
             RepositoryKind::Hosted => repository.format.hosted_settings(record),
         };
@@ -125,11 +129,23 @@ impl RepositoryValue {
             holds: repository::holds(app.services(), repository),
             members_since: (record.kind == RepositoryKind::Group).then(since),
             index: repository.followed(),
+            koji: repository.koji_figures(),
             hooks: repository.hints(now),
             behind_since: (record.kind == RepositoryKind::Remote).then(|| repository.behind_since(now).map(Moment)),
             settings,
         }
     }
+}
+
+/// The settings of an upstream. Those of a Koji hub are shown whole, and it has no `urls`.
+fn remote_settings(record: &RepositoryRecord) -> Value {
+    let mut remote = json!(record.remote);
+    if let (Some(koji), Some(shown)) = (record.koji(), remote.as_object_mut()) {
+        shown.remove("urls");
+        shown["koji"]["inherit"] = koji.inherit.into();
+        shown["koji"]["duplicates"] = koji.rule().into();
+    }
+    remote
 }
 
 pub(super) async fn list(app: &App, server: &str, event: &mut Event) -> Result<Value> {
@@ -142,6 +158,8 @@ pub(super) async fn list(app: &App, server: &str, event: &mut Event) -> Result<V
 
 pub(super) async fn show(app: &App, server: &str, name: &str, event: &mut Event) -> Result<Value> {
     let (repository, _) = app.repositories.find(name, event).await?;
+    // Without its map the repository is shown all the same.
+    drop(repository::load_koji(app.services(), name, event).await);
     Ok(json!(RepositoryValue::new(app, server, &repository)))
 }
 
@@ -176,6 +194,10 @@ pub(super) async fn change(
     let claimed = app.repositories.find(name, event).await?.0.record.claims.clone();
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.decisions(), by, event);
     let Changed { repository: mut changed, former, frees, pruned, hidden, difference } = set.await?;
+    if changed.record.koji().is_some() {
+        // Other tags need another look.
+        app.repositories.wake_hints();
+    }
     if body.changes_urls() {
         repository::pin_anew(app.services(), name, event).await?;
     }

@@ -20,7 +20,7 @@ use telemetry::Tick;
 /// server may be using the folder.
 ///
 /// With --index it asks a running server whether the index files of its gem repositories agree: clients fail if they do not. For a remote repository it
-/// compares the cached files with the upstream's index, without asking the upstream.
+/// compares the cached files with the upstream's index, or with the map of a Koji hub, without asking the upstream.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
     /// Read every byte of all blobs and cached files and compare it with its digest. Without this flag only a sample of the cached files
@@ -30,7 +30,7 @@ pub(super) struct Check {
     /// Check the indexes of a running server: do /versions and each /info list the same versions and checksums?
     #[arg(long)]
     index: bool,
-    /// With --index: the repositories [default: all hosted and remote gem repositories]
+    /// With --index: the repositories [default: all hosted and remote gem repositories, and those of Koji hubs]
     #[arg(value_name = "REPO", requires = "index")]
     repositories: Vec<String>,
     /// With --index: requests at the same time
@@ -48,6 +48,15 @@ struct RepositoryFormat {
     name: String,
     format: String,
     kind: String,
+    #[serde(default)]
+    remote: serde_json::Value,
+}
+
+impl RepositoryFormat {
+    /// Whether it has an index that can be checked: one of gems, or the map of a Koji hub.
+    fn has_index(&self) -> bool {
+        formats::has_index(&self.format) && self.kind != "group" || self.remote.get("koji").is_some()
+    }
 }
 
 impl Check {
@@ -73,11 +82,11 @@ impl Check {
         let all = api.get(REPOSITORIES).and_then(decode::<RepositoryFormats>);
         let remote: Vec<String> = match all {
             Ok(RepositoryFormats { repositories }) => {
-                let mut gems = repositories;
-                gems.retain(|one| formats::has_index(&one.format) && one.kind != "group");
-                let remote = gems.iter().filter(|one| one.kind == "remote").map(|one| one.name.clone()).collect();
+                let mut indexed = repositories;
+                indexed.retain(RepositoryFormat::has_index);
+                let remote = indexed.iter().filter(|one| one.kind == "remote").map(|one| one.name.clone()).collect();
                 if self.repositories.is_empty() {
-                    self.repositories = gems.into_iter().map(|one| one.name).collect();
+                    self.repositories = indexed.into_iter().map(|one| one.name).collect();
                 }
                 remote
             }

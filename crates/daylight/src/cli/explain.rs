@@ -26,8 +26,8 @@ pub(super) struct Explain {
     /// Path below the repository, the path of its URL, `/repository/NAME/...`, or the name of a package or version: `rack`, `rack:3.0`,
     /// `org.example:lamp`
     path: Option<String>,
-    /// The repository at an earlier moment: a day (its end, in UTC), a time such as 2026-11-01T12:00:00Z, or a change `seq-N` of the
-    /// journal
+    /// The repository at an earlier moment: a day (its end, in UTC), a time such as 2026-11-01T12:00:00Z, a change `seq-N` of the
+    /// journal, or an event `koji-N` of Koji
     #[arg(long, value_name = "MOMENT", conflicts_with = "event")]
     as_of: Option<String>,
     /// The past answer with this id in its `Daylight-Event` header

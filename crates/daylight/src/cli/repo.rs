@@ -8,6 +8,8 @@ mod display;
 mod hidden_hosted;
 mod hooks;
 mod index;
+mod koji_flags;
+mod koji_map;
 mod open_members;
 mod preview;
 mod pruned;
@@ -58,16 +60,16 @@ enum RepoVerb {
     List,
     /// Add a repository
     ///
-    /// Its URL is /repository/NAME/. With --remote it is a proxy for an upstream and caches the files that are requested. With --member
-    /// it is a group, which offers several repositories at one URL. Anybody may read it without a token unless it is private. With
-    /// --credentials or --certificate it is private unless --read anyone is given.
+    /// Its URL is /repository/NAME/. With --remote it is a proxy for an upstream and caches the files that are requested. With --koji it
+    /// has the Maven artifacts of all builds in some tags of a Koji hub, with --koji-files and --koji-tag. With --member it is a group,
+    /// which offers several repositories at one URL. Anybody may read it without a token unless it is private. With --credentials or --certificate it is private unless --read anyone is given.
     Add {
         /// Name of the repository in URLs
         name: String,
         #[arg(long, value_name = "FORMAT", default_value = "gem", help = formats::option_help())]
         format: String,
-        /// Kind: hosted has packages of its own, remote is a proxy for an upstream, group joins others [default: remote with --remote,
-        /// group with --member, else hosted]
+        /// Kind: hosted has packages of its own, remote is a proxy for an upstream, group joins others [default: remote with --remote or
+        /// --koji, group with --member, else hosted]
         #[arg(long, value_name = "KIND")]
         kind: Option<String>,
         #[command(flatten)]
@@ -102,10 +104,10 @@ enum RepoVerb {
         #[arg(long)]
         preview: bool,
         /// With another upstream URL: keep the cached releases whose checksums were verified, and drop all other cached files
-        #[arg(long, requires = "remote", conflicts_with = "yes", help_heading = "Remote repositories")]
+        #[arg(long, requires = "upstream", conflicts_with = "yes", help_heading = "Remote repositories")]
         keep_cached: bool,
         /// With another upstream URL: drop all cached files without asking
-        #[arg(long, requires = "remote", help_heading = "Remote repositories")]
+        #[arg(long, requires = "upstream", help_heading = "Remote repositories")]
         yes: bool,
         #[command(flatten)]
         settings: Box<SettingFlags>,
@@ -196,6 +198,7 @@ impl Repo {
                 table::write(context.out, HEAD, rows)?;
             }
             RepoVerb::Add { name, format, kind, readers, settings } => {
+                settings.check_new()?;
                 let kind = kind.unwrap_or_else(|| settings.kind().to_owned());
                 settings.warn(context)?;
                 let mut body = settings.body();

@@ -233,6 +233,8 @@ keys! {
         first_seen_bytes: u64 = |_| (64 << 20, "about 1,000,000 versions, or 100,000 files that are seen one by one".into()), 65_536..=1_099_511_627_776;
         /// Memory for the indexes of gem upstreams, in bytes. Lines that do not fit are refused, and the last good index stays.
         indexes_bytes: u64 = |_| (1 << 30, "the largest public index takes about 80 MB".into()), 65_536..=1_099_511_627_776;
+        /// Memory for the maps of Koji repositories, in bytes. A map that does not fit is refused, and the last one stays.
+        koji_maps_bytes: u64 = |_| (1 << 30, "50,000 files take about 2 MB".into()), 65_536..=1_099_511_627_776;
         /// Memory for the path prefixes that upstreams publish, in bytes.
         prefixes_bytes: u64 = Shares::prefixes_bytes, 0..=1_099_511_627_776;
         /// Downloads from upstreams at once, at most an eighth of them for one repository. Further requests get the last good file, or 503.

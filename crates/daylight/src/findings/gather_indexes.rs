@@ -20,8 +20,10 @@ pub(super) fn add(table: &RepositoryTable, now: Millis, facts: &mut ProgramFacts
         let held = followed.and_then(|index| index.held_back).filter(|held| !held.accepted);
         let held_back = held.map(|held| (held.names, held.since));
         if behind_since.is_some() || held_back.is_some() {
-            let proven = followed.map(|index| index.proven);
-            let failure = followed.and_then(|index| index.failure).map(Reason::as_str);
+            let map = one.koji_confirmed();
+            let proven = followed.map(|index| index.proven).or_else(|| map.map(|map| map.at));
+            let failure = followed.and_then(|index| index.failure).or_else(|| map.and_then(|map| map.failure));
+            let failure = failure.map(Reason::as_str);
             facts.indexes.push(IndexFact { repository, proven, failure, behind_since, held_back });
         }
     }

@@ -51,8 +51,8 @@ pub(crate) async fn set_default_upstreams(
     for format in Format::ALL.iter().rev() {
         let remote = (formats::of(*format).default_remote)(upstream).filter(|remote| !remote.is_unchanged);
         let Some(DefaultRemote { name, url: Some(UpstreamUrl(url)), .. }) = remote else { continue };
-        // A repository of another format only has the same name.
-        let change = |record: &mut RepositoryRecord| match record.format == format.as_str() {
+        // A repository of another format, or of a Koji hub, only has the same name.
+        let change = |record: &mut RepositoryRecord| match record.format == format.as_str() && record.koji().is_none() {
             true => set_first_url(record, url),
             false => Ok(()),
         };
@@ -84,7 +84,7 @@ async fn set(
         if cached.verified_files + lost_files == 0 {
             return Ok(()); // the cache is empty, as at the first start
         }
-        let url = set.record.remote.as_ref().and_then(|remote| remote.urls.first()).cloned().unwrap_or_default();
+        let url = set.record.remote.as_ref().and_then(|remote| remote.file_urls().next()).cloned().unwrap_or_default();
         log.warn(
             "a repository has another upstream now: verified releases of the former one are kept, its other cached files are dropped",
             &[

@@ -40,6 +40,7 @@ pub(crate) fn limits(settings: &Settings) -> UpstreamLimits {
     UpstreamLimits {
         prefixes_bytes: upstream.prefixes_bytes,
         indexes_bytes: upstream.indexes_bytes,
+        koji_maps_bytes: upstream.koji_maps_bytes,
         // The other half is for hosted repositories and groups.
         open_files: server.open_files / 2,
         fetches: upstream.max_fetches,

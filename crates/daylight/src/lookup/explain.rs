@@ -111,7 +111,7 @@ pub(crate) async fn explain(
     event: &mut Event,
 ) -> Result<Option<Explanation>> {
     let repository = match url.as_of {
-        Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
+        Some(as_of) => app.repositories.foreseen_as_of(&repository, as_of, event).await?,
         None => repository,
     };
     let mut url = url.clone();
@@ -138,7 +138,9 @@ pub(crate) async fn explain(
             let all = (true, |_: &Repository| true);
             let trouble = upstream_trouble::describe(app, &ask.repository, Some(&member), all, event).await?;
             let more = trouble.as_ref().map(|trouble| format!("; {trouble}")).unwrap_or_default();
-            explained.detail = format!("the upstream of `{member}` would be asked{more}");
+            let known = Some(std::mem::take(&mut explained.detail)).filter(|text| !text.is_empty());
+            let known = known.map(|text| format!("; {text}")).unwrap_or_default();
+            explained.detail = format!("the upstream of `{member}` would be asked{more}{known}");
             let (depends, fails) = (Some(member), trouble.is_some());
             return Ok(Some(Explanation { event: explained, removal_hint: None, error: None, depends, fails }));
         }

@@ -3,6 +3,7 @@
 use http::HeaderMap;
 use http::header::{self, HeaderName, HeaderValue};
 use repository::{Freshness, How};
+use telemetry::Reason;
 
 /// `Cache-Status` (RFC 9211).
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
@@ -16,10 +17,15 @@ pub(crate) fn insert(headers: &mut HeaderMap, freshness: Freshness) {
         How::Fetched => HeaderValue::from_static("daylight; fwd=uri-miss; stored"),
         How::Confirmed => HeaderValue::from_static("daylight; fwd=stale; fwd-status=304"),
         How::Stale(why) => {
-            headers.insert(STALE, HeaderValue::from_static(why.as_str()));
+            mark_stale(headers, why);
             headers.insert(header::AGE, HeaderValue::from(freshness.age_s));
             HeaderValue::from_static("daylight; hit; detail=stale")
         }
     };
     headers.insert(CACHE_STATUS, status);
+}
+
+/// Tells why the upstream could not confirm the answer.
+pub(crate) fn mark_stale(headers: &mut HeaderMap, why: Reason) {
+    headers.insert(STALE, HeaderValue::from_static(why.as_str()));
 }

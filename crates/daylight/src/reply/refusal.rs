@@ -1,7 +1,7 @@
 //! The reply with an error: its form, its headers, and its text.
 
 use super::phrase::phrase;
-use super::{TEXT, asked_again, json, page, put};
+use super::{TEXT, asked_again, cache_headers, json, page, put};
 use crate::access::{self, OtpError};
 use crate::error::Error;
 use crate::face::Words;
@@ -79,6 +79,11 @@ pub(crate) fn refusal(
 pub(crate) fn missing(error: &Error, ask: &Ask<'_>, why: Option<&str>) -> Reply {
     let mut reply = plain(status::of(error), error, None, why, None);
     reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
+    if let Error::Repository(error) = error
+        && let Some(why) = error.stale()
+    {
+        cache_headers::mark_stale(&mut reply.headers, why);
+    }
     reply
 }
 

@@ -63,6 +63,7 @@ fn of_reason(reason: Reason) -> StatusCode {
         | R::ClockDoubted
         | R::TooManyConnections
         | R::UpstreamPaused
+        | R::UpstreamUnread
         | R::UpstreamLeftAlone => StatusCode::SERVICE_UNAVAILABLE,
         R::UpstreamTimeout => StatusCode::GATEWAY_TIMEOUT,
         R::UpstreamUnreachable
@@ -70,6 +71,7 @@ fn of_reason(reason: Reason) -> StatusCode {
         | R::UpstreamCut
         | R::UpstreamInvalid
         | R::UpstreamBehind
+        | R::KojiFileMissing
         | R::UpstreamFailed
         | R::UpstreamRefused
         | R::UpstreamMisset => StatusCode::BAD_GATEWAY,

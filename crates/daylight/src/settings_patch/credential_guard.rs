@@ -61,12 +61,18 @@ pub(crate) fn check_hosts(
         let known: Vec<_> = of(old).into_iter().map(|url| origin(url)).collect();
         of(new).into_iter().any(|url| !known.contains(&origin(url)))
     };
-    let (upstream, proxy) =
-        (moved(|remote| remote.urls.iter().collect()), moved(|remote| remote.proxy.iter().collect()));
+    // A Koji hub gets no credentials, but it says which files they are sent for.
+    let called = [
+        ("urls", moved(|remote| remote.urls.iter().collect())),
+        ("koji.files", moved(|remote| remote.koji.iter().map(|koji| &koji.files).collect())),
+        ("koji.hub", moved(|remote| remote.koji.iter().map(|koji| &koji.hub).collect())),
+    ];
+    let other = called.into_iter().find(|(_, moved)| *moved).map(|(setting, _)| setting);
+    let (upstream, proxy) = (other.is_some(), moved(|remote| remote.proxy.iter().collect()));
     // A proxy can read plain-text requests to an upstream.
     let removed = |host: &String| !new.no_proxy.iter().flatten().any(|kept| kept == host);
     let fewer_exceptions = new.proxy.is_some() && old.no_proxy.iter().flatten().any(removed);
-    let readable = (proxy || fewer_exceptions) && new.urls.iter().any(|url| !url.starts_with("https://"));
+    let readable = (proxy || fewer_exceptions) && new.file_urls().any(|url| !url.starts_with("https://"));
     let kept = [
         ("credentials", &new.credentials, upstream, readable),
         ("certificate", &new.certificate, upstream, false),
@@ -76,10 +82,10 @@ pub(crate) fn check_hosts(
         .into_iter()
         .find(|(name, secret, upstream, proxy)| secret.is_some() && (*upstream || *proxy) && !named(name));
     let Some((name, _, upstream, _)) = sent else { return Ok(()) };
-    let cause = match (upstream, proxy) {
-        (true, _) => "`remote.urls` names a host",
-        (_, true) => "`remote.proxy` names a host",
-        _ => "`remote.no_proxy` leaves more to a host",
+    let cause = match (other.filter(|_| upstream), proxy) {
+        (Some(setting), _) => format!("`remote.{setting}` names a host"),
+        (None, true) => "`remote.proxy` names a host".to_owned(),
+        (None, false) => "`remote.no_proxy` leaves more to a host".to_owned(),
     };
     let text = format!("`{}`: {cause} that `remote.{name}` was not given for", after.name);
     Err(BadSetting::new(text, hint))
@@ -98,6 +104,7 @@ fn origin(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
     use store::RepositoryKind;
     use telemetry::Millis;
 
@@ -134,6 +141,36 @@ mod tests {
         assert!(said.contains("`remote.certificate`"), "{said}");
         let open = |url| remote(url, |_| {});
         assert_eq!(refused(&open("https://a"), &open("https://b"), &[]), None);
+    }
+
+    #[test]
+    fn credentials_for_the_files_of_a_koji_hub_are_not_sent_elsewhere_or_for_another_hub() {
+        let with = |hub: &str, files: &str, proxy: Option<&str>| {
+            remote("", |remote| {
+                remote.urls.clear();
+                let koji = json!({"hub": hub, "files": files, "tags": ["a"]});
+                remote.koji = serde_json::from_value(koji).unwrap();
+                remote.credentials = Some("env:A".into());
+                remote.proxy = proxy.map(str::to_owned);
+            })
+        };
+        let before = with("http://h/kojihub", "https://f/files", None);
+        let said = |setting: &str| {
+            Some(format!("`m`: `remote.{setting}` names a host that `remote.credentials` was not given for"))
+        };
+        assert_eq!(refused(&before, &with("http://h/other", "https://f/other", None), &[]), None);
+        for (other, setting) in [
+            (with("http://h/kojihub", "https://g/files", None), "koji.files"),
+            (with("http://h/kojihub", "http://f/files", None), "koji.files"),
+            (with("http://i/kojihub", "https://f/files", None), "koji.hub"),
+        ] {
+            assert_eq!(refused(&before, &other, &[]), said(setting));
+            assert_eq!(refused(&before, &other, &["credentials"]), None);
+        }
+        // A proxy can read what is sent to the files in plain text. Nothing secret is sent to the hub.
+        assert_eq!(refused(&before, &with("http://h/kojihub", "https://f/files", Some("http://p")), &[]), None);
+        let (plain, through) = (with("http://h", "http://f", None), with("http://h", "http://f", Some("http://p")));
+        assert_eq!(refused(&plain, &through, &[]), said("proxy"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use store::RepositoryKind;
 use telemetry::{Event, Millis};
 
 pub(crate) mod credential_guard;
+mod koji;
 
 /// A repository with all its settings, as somebody creates or declares it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -110,8 +111,8 @@ pub struct SettingsPatch {
     claim: Vec<String>,
     /// No setting: names that are taken out of `claims`. Only where the repository exists.
     unclaim: Vec<String>,
-    /// No setting: what becomes of the files that are kept of the upstream where the first of `remote.urls` becomes another. true:
-    /// releases whose checksums were verified stay; false: none does. Where there are some and it is left out, 409 and nothing is changed.
+    /// No setting: what becomes of the files that are kept of the upstream where the first of `remote.urls`, or `hub` or `files` of
+    /// `remote.koji`, becomes another. true: releases whose checksums were verified stay; false: none does. Where there are some and it is left out, 409 and nothing is changed.
     #[schemars(with = "bool")]
     keep_cached: Option<bool>,
     /// No setting: confirms that the policy of a group hides versions of its hosted members, too. Without it such a change is answered 409
@@ -185,7 +186,7 @@ impl SettingsPatch {
 
     /// Whether the URLs of the upstream are among the changes.
     pub fn changes_urls(&self) -> bool {
-        self.remote.as_ref().is_some_and(|changes| changes.contains_key("urls"))
+        self.remote.as_ref().is_some_and(|changes| changes.contains_key("urls") || koji::changes_urls(changes))
     }
 
     /// The format of `/info`. It is not applied with the other settings, as every line of the index must be rendered again.
@@ -224,9 +225,10 @@ impl SettingsPatch {
             record.members.clone_from(members);
         }
         if let Some(changes) = &self.remote {
+            let changes = koji::with_whole_hub(&record.name, record.remote.as_deref(), changes)?;
             let (is_new, before) = (record.remote.is_none(), record.remote.take().unwrap_or_default());
-            let after: Box<RemoteRecord> = merge("remote", &before, changes)?;
-            if after.urls.is_empty() && (is_new || changes.contains_key("urls")) {
+            let after: Box<RemoteRecord> = merge("remote", &before, &changes)?;
+            if !after.is_set() && (is_new || changes.contains_key("urls")) {
                 return Err(BadSetting::count_of_urls(0).into());
             }
             record.remote = Some(after);

@@ -19,6 +19,9 @@ pub(super) fn about(repository: &Repository) -> String {
     let what = formats::of(repository.format).noun;
     let kind = match repository.record.kind {
         RepositoryKind::Hosted => format!("hosted {what} repository"),
+        RepositoryKind::Remote if repository.record.koji().is_some() => {
+            format!("remote {what} repository: the builds in tags of a Koji hub")
+        }
         RepositoryKind::Remote => format!("remote {what} repository: the cache of an upstream"),
         RepositoryKind::Group => format!("group of {what} repositories: one URL for all members"),
     };

@@ -6,6 +6,7 @@ mod browse;
 mod event;
 mod explain;
 mod home;
+mod koji;
 mod listed;
 pub(crate) mod local;
 mod observer;

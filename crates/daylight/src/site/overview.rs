@@ -3,7 +3,7 @@
 
 use super::home::{self, LISTED};
 use super::listed::{self, about, first_steps};
-use super::{observer, shell};
+use super::{koji, observer, shell};
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Result;
@@ -113,6 +113,13 @@ pub(crate) async fn of_repository(
                 .collect();
             document.heading("Members, in the order in which they are asked");
             document.links(members);
+        }
+        RepositoryKind::Remote if record.koji().is_some() => {
+            // Without its map the page shows the settings.
+            drop(repository::load_koji(app.services(), &record.name, event).await);
+            if let Some(hub) = record.koji() {
+                koji::describe(hub, repository, observer::is(app, request, caller), &mut document);
+            }
         }
         RepositoryKind::Remote => {
             document.paragraph("It fetches each file from its upstream at the first request, and answers later requests from its cache.");

@@ -1,7 +1,5 @@
 //! The values of Koji that calls and answers are made of.
 
-#![allow(missing_docs)]
-
 /// The number of a change in Koji. Numbers are given before commit, so a lower one may appear later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct EventId(pub u64);
@@ -17,40 +15,55 @@ pub struct BuildId(pub u32);
 /// An event with its moment, in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KojiEvent {
+    /// Its number.
     pub id: EventId,
+    /// Its moment.
     pub at_ms: i64,
 }
 
 /// A tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
+    /// Its number.
     pub id: TagId,
+    /// Its present name.
     pub name: String,
 }
 
 /// The name, version and release of a build. They are not those of its artifacts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Nvr {
+    /// The name of its package.
     pub name: String,
+    /// Its version.
     pub version: String,
+    /// Its release.
     pub release: String,
 }
 
 /// The digest of a file, as its importer chose it (Koji's checksum types 0, 1 and 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileDigest {
+    /// Type 0.
     Md5([u8; 16]),
+    /// Type 1.
     Sha1([u8; 20]),
+    /// Type 2.
     Sha256([u8; 32]),
 }
 
 /// The state of a build; Koji's numbers 0 to 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuildState {
+    /// It is under way.
     Building,
+    /// It is complete, and has its files.
     Complete,
+    /// It was deleted, and its files are gone.
     Deleted,
+    /// It failed.
     Failed,
+    /// It was cancelled.
     Canceled,
     /// A number that this version of Daylight does not know.
     Other(i64),
@@ -61,12 +74,17 @@ pub enum BuildState {
 pub struct Archive {
     /// Its number, which grows with each import.
     pub id: u64,
+    /// Its build.
     pub build: BuildId,
-    /// Maven's coordinates.
+    /// Maven's group, with dots.
     pub group: String,
+    /// Maven's artifact.
     pub artifact: String,
+    /// Maven's version.
     pub version: String,
+    /// The name of the file in its folder.
     pub filename: String,
+    /// Its size.
     pub size_bytes: u64,
     /// `None`: Koji has no digest of a form that is known.
     pub digest: Option<FileDigest>,
@@ -77,17 +95,22 @@ pub struct Archive {
 /// A build in a tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaggedBuild {
+    /// Its number.
     pub id: BuildId,
+    /// Its name, version and release.
     pub nvr: Nvr,
     /// `DEFAULT`, or the name of another volume, which is a part of its URL.
     pub volume: String,
+    /// Its state now.
     pub state: BuildState,
     /// The tag that has it: the one that was asked, or one that it inherits from.
     pub tag: TagId,
+    /// The present name of that tag.
     pub tag_name: String,
     /// The event of tagging.
     pub tagged: EventId,
     /// When the build was completed, in milliseconds since 1970.
     pub completed_ms: Option<i64>,
+    /// Who built it.
     pub owner: Option<String>,
 }

@@ -214,6 +214,7 @@ fn computes(op: Op) -> bool {
             | Op::PackageRead
             | Op::IndexRender
             | Op::IndexExtend
+            | Op::KojiApply
             | Op::Merge
             | Op::TokenCheck
             | Op::AppCacheLookup

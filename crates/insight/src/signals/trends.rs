@@ -17,6 +17,7 @@ pub(crate) const BREAKING: &[BoundName] = &[
     BoundName::Connections,
     BoundName::FirstSeen,
     BoundName::UpstreamIndexes,
+    BoundName::KojiMaps,
     BoundName::Merging,
     BoundName::AppStreams,
     BoundName::TailListeners,

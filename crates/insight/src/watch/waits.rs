@@ -30,7 +30,8 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::UpstreamProxy
         | Op::UpstreamTls
         | Op::UpstreamFirstByte
-        | Op::UpstreamBody => false,
+        | Op::UpstreamBody
+        | Op::KojiCall => false,
         // Another task, which may wait for an upstream.
         Op::TurnWait | Op::ViewWait | Op::MembersAsk | Op::FoldersChange => !waits_for_upstreams,
         // An application, or the servers that keep its pages.
@@ -75,6 +76,8 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::IndexRead
         | Op::Hash
         | Op::BodyDecode
+        | Op::KojiRead
+        | Op::KojiApply
         | Op::AppCacheLookup
         | Op::AppPagesMake
         | Op::WorkWait

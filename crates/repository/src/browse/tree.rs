@@ -4,6 +4,7 @@ use crate::browse::{HiddenItem, ItemPlace, Level, LevelItem, MemberItems};
 use crate::error::Result;
 use crate::group::is_hosted;
 use crate::listed::PageRequest;
+use crate::maven::koji;
 use crate::policy::hidden::Hidden;
 use crate::repository::Repository;
 use crate::services::Services;
@@ -21,6 +22,7 @@ pub(crate) async fn level_of_files(
     event: &mut Event,
 ) -> Result<Level> {
     match repository.record.kind {
+        RepositoryKind::Remote if repository.is_koji() => koji::level(services, repository, part, event).await,
         RepositoryKind::Remote => level_of_cached_files(services, repository, part, event).await,
         _ => level_of_entries(services, repository, part, event).await,
     }
@@ -137,6 +139,9 @@ pub(crate) async fn why_cached_is_hidden(
     event: &mut Event,
 ) -> Result<Result<Option<Hidden>, ()>> {
     let remote = services.remotes.remote(repository, &Arc::default());
+    if repository.is_koji() {
+        return koji::why_hidden(&remote, path, cached, event).await;
+    }
     let file = repository.file(path);
     let (row, view) = (OfUpstream::kept(&remote, &file, cached, event).await?, repository.view(services.clock.now()));
     if view.as_of.is_some_and(|moment| row.lifecycle().1 > moment) {

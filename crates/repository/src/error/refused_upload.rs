@@ -93,3 +93,9 @@ impl RefusedUpload {
         }
     }
 }
+
+impl From<RefusedUpload> for crate::error::Error {
+    fn from(refused: RefusedUpload) -> Self {
+        crate::error::Error::RefusedUpload(refused)
+    }
+}

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::gem::upstream::check::IndexCheck;
 use crate::gem::upstream::follow::Follow;
+use crate::maven::koji::check as koji_check;
 use crate::moment::{self, Moment};
 use crate::repository::{Repository, RepositoryTable};
 use crate::services::{Served, Services};
@@ -106,6 +107,13 @@ pub async fn check_index(
     limit: usize,
     event: &mut Event,
 ) -> Result<IndexCheck> {
+    let (repository, settings) = services.find(name, event).await?;
+    if repository.record.koji().is_some() {
+        let remote = Served { services, repository: &repository, settings: &settings }.remote();
+        let mut problems = Vec::new();
+        let (koji, next) = koji_check::check(&remote, after, limit, &mut problems, event).await?;
+        return Ok(IndexCheck { koji: Some(koji), problems, next, ..IndexCheck::default() });
+    }
     followed_by(services, name, event).await?.check(after, limit, event).await
 }
 
@@ -113,7 +121,7 @@ async fn followed_by(services: &Services, name: &str, event: &mut Event) -> Resu
     let (repository, settings) = services.find(name, event).await?;
     if !repository.follows() {
         let text = format!("`{name}` follows no index of an upstream");
-        return Err(BadSetting::new(text, "this is for remote repositories of gems").into());
+        return Err(BadSetting::new(text, "this is for remote repositories of gems, and of Koji hubs").into());
     }
     Ok(Follow::of(Served { services, repository: &repository, settings: &settings }))
 }

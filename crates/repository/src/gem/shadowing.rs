@@ -93,7 +93,7 @@ async fn have_listings<'a>(
 
 /// Whether it has an upstream whose index was never seen.
 fn is_never_seen(leaf: &Repository) -> bool {
-    let is_set = leaf.record.remote.as_ref().is_some_and(|remote| !remote.urls.is_empty());
+    let is_set = leaf.record.remote.as_ref().is_some_and(|remote| remote.is_set());
     is_set && leaf.shared.gems().followed.read(leaf.origin, |_| ()).is_none()
 }
 

@@ -3,7 +3,7 @@
 use crate::content::Content;
 use crate::error::{Error, Result};
 use crate::group::Group;
-use crate::group::candidates::Candidates;
+use crate::group::candidates::{Candidates, FolderFact};
 use crate::group::member::MemberAnswer;
 use crate::group::not_found::NotFound;
 use crate::group::outcome::Outcome;
@@ -35,7 +35,8 @@ pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event:
     let unlikely = remote.iter().map(|leaf| file.excluded_by(&group.upstream(leaf))).collect();
     let before = event.runs_so_far();
     let known = group.known(file.folder, event).await?;
-    let candidates = Candidates::new(&remote, &known, unlikely, file, now);
+    let facts = group.facts(&remote, &known, file);
+    let candidates = Candidates::new(&remote, &facts, unlikely, file, now);
     if !candidates.narrow() {
         event.was_vain_since(&before);
     }
@@ -94,6 +95,20 @@ impl Group<'_> {
             }
             None => Ok(self.store.folder_presence(folder, event).await?),
         }
+    }
+
+    /// The known facts about the folder of a file in each of these members.
+    fn facts<'f>(
+        self,
+        leaves: &[&Arc<Repository>],
+        known: &'f FolderPresence,
+        file: &File<'_>,
+    ) -> Vec<Option<FolderFact<'f>>> {
+        let of_leaf = |leaf: &&Arc<Repository>| match file.mapped_in(leaf) {
+            Some(has) => Some(FolderFact::Mapped(has)),
+            None => known.upstream(leaf.origin).map(FolderFact::Seen),
+        };
+        leaves.iter().map(of_leaf).collect()
     }
 
     /// Asks as few of these members as possible.

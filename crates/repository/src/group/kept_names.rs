@@ -174,5 +174,5 @@ fn kept_by(repository: &Repository, entry: &Entry) -> Option<String> {
 
 /// Whether the upstream of a member is set.
 pub(crate) fn has_upstream(leaf: &Repository) -> bool {
-    leaf.record.remote.as_ref().is_some_and(|remote| !remote.urls.is_empty())
+    leaf.record.remote.as_ref().is_some_and(|remote| remote.is_set())
 }

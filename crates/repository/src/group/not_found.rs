@@ -2,7 +2,8 @@
 
 use crate::content::soonest;
 use crate::error::Error;
-use telemetry::{Event, Millis};
+use crate::error::unlisted::Unlisted;
+use telemetry::{Event, Millis, Reason};
 
 /// A name that a group asks no upstream for, because a hosted member has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(crate) struct NotFound {
     pub(crate) guarded: Option<Guarded>,
     /// When the first negative answer expires.
     pub(crate) missing_until: Option<Millis>,
+    /// Why the first negative answer that its upstream could not confirm is not confirmed.
+    pub(crate) stale: Option<Reason>,
     /// When the first hidden file becomes visible.
     pub(crate) hidden_until: Option<Millis>,
 }
@@ -35,6 +38,10 @@ impl NotFound {
     pub(crate) fn add(&mut self, error: Error, detail: &str, event: &mut Event) {
         match error {
             Error::Missing { until, .. } => self.missing_until = soonest(self.missing_until, Some(until)),
+            Error::Unlisted(Unlisted { until, stale, .. }) => {
+                self.missing_until = soonest(self.missing_until, until);
+                self.stale = self.stale.or(stale);
+            }
             absent if absent.is_absence() => {}
             Error::Hidden(hidden) => {
                 self.hidden_until = soonest(self.hidden_until, hidden.until());
@@ -52,8 +59,10 @@ impl NotFound {
     /// The error for the client. If a member failed, it is unknown whether the file exists.
     pub(crate) fn error(self, path: &str) -> Error {
         let (path, until) = (path.to_owned(), self.missing_until);
+        let stale = self.stale;
         let missing = || match (self.guarded, until) {
             (Some(Guarded { group, name, share }), until) => Error::Guarded { path, name, group, share, until },
+            (None, until) if stale.is_some() => Unlisted { path, until, stale }.into(),
             (None, Some(until)) => Error::Missing { path, until },
             (None, None) => Error::NoSuchFile(path),
         };

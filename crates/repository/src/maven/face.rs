@@ -10,7 +10,7 @@ use crate::face::{Face, Read};
 use crate::format::Format;
 use crate::hints::announcement::Announcement;
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
-use crate::maven::{cleanup, hinted, retention};
+use crate::maven::{cleanup, hinted, koji, retention};
 use crate::question::Question;
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
@@ -94,14 +94,24 @@ impl Face for MavenFace {
     }
 
     async fn take_hint(of: Served<'_>, said: &Announcement, shared: &Arc<AtomicBool>, event: &mut Event) -> Result<()> {
-        HintedRemote { remote: of.remote(), files: hinted::FILES }.take_hint(said, shared, event).await
+        let remote = of.remote();
+        match koji::job::record(&remote) {
+            Some(_) => koji::follow::take_hint(&remote, said.published, shared),
+            None => HintedRemote { remote, files: hinted::FILES }.take_hint(said, shared, event).await,
+        }
     }
 
     fn look_for_hints(of: Served<'_>) -> Option<Millis> {
-        HintedRemote { remote: of.remote(), files: hinted::FILES }.look_for_hints()
+        let remote = of.remote();
+        match koji::job::record(&remote) {
+            Some(_) => koji::follow::look_for_hints(&remote),
+            None => HintedRemote { remote, files: hinted::FILES }.look_for_hints(),
+        }
     }
 
-    fn follow(_: Served<'_>) {}
+    fn follow(of: Served<'_>) {
+        koji::follow::follow(&of.remote());
+    }
 
     async fn report(_: &Services, _: &RepositoryTable) {}
 
@@ -111,5 +121,7 @@ impl Face for MavenFace {
         None
     }
 
-    fn show_in_metrics(_: &Recorder, _: &Arc<ArcSwap<RepositoryTable>>) {}
+    fn show_in_metrics(recorder: &Recorder, known: &Arc<ArcSwap<RepositoryTable>>) {
+        koji::counted::show_in_metrics(recorder, known);
+    }
 }

@@ -4,6 +4,7 @@ use crate::content::{Content, rows_of};
 use crate::error::{Error, Result};
 use crate::group::{Group, merged};
 use crate::maven::hidden_paths::hidden_folder;
+use crate::maven::koji;
 use crate::maven::layout::MavenPath;
 use crate::tree::folder_list::FolderVersions;
 use crate::tree::remote as tree_remote;
@@ -92,6 +93,10 @@ async fn read(workers: &Workers, content: Result<Content>, event: &mut Event) ->
 
 /// The dates of the versions that an upstream has in a folder.
 async fn dates(remote: &Remote, folder: &str, event: &mut Event) -> Result<BTreeMap<String, Millis>> {
+    if remote.repository.is_koji() {
+        let rows = koji::versions(remote, folder, event).await?;
+        return Ok(rows.into_iter().map(|row| (row.version, row.age.since)).collect());
+    }
     let mut seen = FirstSeenStore::of(remote);
     if let Some(past) = remote.repository.as_of {
         seen = seen.through(past.through);

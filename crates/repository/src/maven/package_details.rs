@@ -3,6 +3,7 @@
 use crate::content::{Source, rows_of};
 use crate::error::Result;
 use crate::group::is_hosted;
+use crate::maven::koji;
 use crate::maven::layout::MavenPath;
 use crate::maven::packages::folder_of;
 use crate::package::details::{
@@ -19,6 +20,7 @@ use crate::workers::aside;
 use format::gem::content::Readme;
 use format::maven::pom::{Coordinates, Declared};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use store::Lane;
 use telemetry::{Event, Op};
 
@@ -74,11 +76,19 @@ pub(crate) async fn details(
 
 async fn add_cached_files(
     services: &Services,
-    repository: &Repository,
+    repository: &Arc<Repository>,
     folder: &str,
     files: &mut BTreeMap<String, VersionFile>,
     event: &mut Event,
 ) -> Result<()> {
+    if repository.is_koji() {
+        let remote = services.remotes.remote(repository, &Arc::default());
+        for (path, cached) in koji::files(&remote, folder, event).await? {
+            let (hashes, at) = cached.map(|cached| (cached.hashes, cached.fetched)).unzip();
+            files.entry(path.clone()).or_insert(VersionFile { path, hashes, at });
+        }
+        return Ok(());
+    }
     let prefix = format!("{folder}/");
     let cached = services.store.cached_files(repository.origin, &prefix, "", FILES + 1, event).await?;
     for (path, file) in cached {

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::group::is_hosted;
 use crate::listed::Page;
+use crate::maven::koji;
 use crate::maven::packages::rows;
 use crate::package::listed::{AT_ONCE, Among, ListedNames, ListedPackage};
 use crate::package::standing::Standing;
@@ -70,6 +71,11 @@ pub(crate) async fn names(
     for leaf in leaves.chain(ask.repository.leaves.iter()) {
         let found = match is_hosted(leaf) {
             true => listed_folders(services, leaf, &after, limit, event).await?,
+            false if leaf.is_koji() => {
+                let remote = services.remotes.remote(leaf, &ask.place);
+                let (folders, may_be_more) = koji::artifacts(&remote, &after, limit, event).await?;
+                FoundFolders { artifacts: folders.into_iter().collect(), may_be_more, ..FoundFolders::default() }
+            }
             false => cached_folders(services, leaf, &after, limit, event).await?,
         };
         is_cut |= found.may_be_more;

@@ -140,7 +140,9 @@ async fn upstream_rows(
             if group != above || name != artifact {
                 continue;
             }
-            if !known.contains(version) && !cached.contains_key(version) && repository.as_of.is_none() {
+            // The map of a Koji hub has all versions, and files of others stay in the cache.
+            let may_be_new = repository.as_of.is_none() && !repository.is_koji();
+            if may_be_new && !known.contains(version) && !cached.contains_key(version) {
                 let read = repository.file(at);
                 let row = OfUpstream::kept(&remote, &read, file, event).await?;
                 let seen = Some(file.first_seen);

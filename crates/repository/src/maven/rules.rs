@@ -50,8 +50,11 @@ impl FormatRules for MavenRules {
         false
     }
 
-    fn settle(&self, _: &mut RepositoryRecord, _: bool) -> Result<(), BadSetting> {
-        Ok(())
+    fn settle(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {
+        match record.koji() {
+            Some(_) if !own => Err(BadSetting::not_for("remote.koji", record, "remote repositories of format maven")),
+            _ => Ok(()),
+        }
     }
 
     fn settle_hosted(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {

@@ -6,6 +6,7 @@ use super::*;
 const FULL: &str = concat!(
     r#"{"name":"all","format":"maven","kind":"remote","private":true,"members":["a"],"protocols_off":["specs"],"#,
     r#""owners_enforced":true,"index_base":{"through":9,"created":3},"info_format":"v2","remote":{"urls":["http://a","http://b"],"#,
+    r#""koji":{"hub":"http://h","files":"http://f","tags":["t"],"inherit":true,"duplicates":"oldest"},"#,
     r#""credentials":"env:A","proxy":"http://p","proxy_credentials":"file:/p","no_proxy":["a"],"trust":"/t","certificate":"/c","#,
     r#""checksums":"warn","fresh_s":1,"missing_s":2,"max_bytes":18446744073709551615,"prefixes":false},"versions":"releases","layout":"any","#,
     r#""replaceable":true,"retention":{"builds":1,"days":2,"released_days":3},"keep_versions":5,"keep_unused_s":86400,"policy":{"allow":["a"],"deny":["b"],"#,

@@ -59,3 +59,21 @@ pub struct RemoteRecord {
     #[schemars(extend("enum" = ["refuse", "keep", null]))]
     pub query: Option<String>,
 }
+
+impl RemoteRecord {
+    /// Whether it names an upstream. The one of a new data folder may name none yet.
+    pub fn is_set(&self) -> bool {
+        self.koji.is_some() || !self.urls.is_empty()
+    }
+
+    /// The URLs that are called.
+    pub fn called_urls(&self) -> impl Iterator<Item = &String> {
+        let koji = self.koji.iter().flat_map(|koji| [&koji.hub, &koji.files]);
+        self.urls.iter().chain(koji)
+    }
+
+    /// The URLs that files come from. Credentials and the certificate go to their hosts only.
+    pub fn file_urls(&self) -> impl Iterator<Item = &String> {
+        self.urls.iter().chain(self.koji.iter().map(|koji| &koji.files))
+    }
+}

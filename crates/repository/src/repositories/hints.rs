@@ -140,7 +140,9 @@ impl Repository {
             let since = index.proven.max(index.read_back);
             (now.0 - since.0 >= most && index.looked.0 > 0).then_some(since)
         });
-        hinted.into_iter().chain(unlooked).min()
+        // A map that nobody asks is looked at seldom, so only looks that fail tell that it is behind.
+        let unmapped = self.koji_confirmed().filter(|map| map.failure.is_some() && now.0 - map.at.0 >= BEHIND_MS);
+        hinted.into_iter().chain(unlooked).chain(unmapped.map(|map| map.at)).min()
     }
 }
 

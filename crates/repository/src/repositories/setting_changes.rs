@@ -41,15 +41,19 @@ pub(super) fn difference(before: &RepositoryRecord, after: &RepositoryRecord) ->
 fn flat(record: &RepositoryRecord) -> Option<Map<String, Value>> {
     let Ok(Value::Object(fields)) = serde_json::to_value(record) else { return None };
     let mut flat = Map::new();
+    flatten("", fields, &mut flat);
+    Some(flat)
+}
+
+/// Adds the fields of an object, whose name is `above`, to those of a record.
+fn flatten(above: &str, fields: Map<String, Value>, flat: &mut Map<String, Value>) {
     for (name, value) in fields {
+        let name = if above.is_empty() { name } else { format!("{above}.{name}") };
         match value {
-            Value::Object(inner) => {
-                flat.extend(inner.into_iter().map(|(inner, value)| (format!("{name}.{inner}"), value)));
-            }
+            Value::Object(inner) => flatten(&name, inner, flat),
             other => drop(flat.insert(name, other)),
         }
     }
-    Some(flat)
 }
 
 /// `+rack -rake` for lists of texts and of exceptions, which name a package, else the new value.
@@ -81,6 +85,19 @@ fn of_values(old: &Value, new: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_setting_inside_another_is_named_with_both() {
+        let record = |tags: &[&str]| {
+            let mut record =
+                crate::record::RepositoryRecord::new("k", "maven", store::RepositoryKind::Remote, telemetry::Millis(1));
+            let koji = json!({ "hub": "http://h", "files": "http://f", "tags": tags });
+            record.remote = serde_json::from_value(json!({ "urls": [], "koji": koji })).unwrap();
+            record.stored().unwrap()
+        };
+        let said = difference(&record(&["a", "b"]), &record(&["a", "c"]));
+        assert_eq!(said.as_deref(), Some("remote.koji.tags: +c -b"));
+    }
 
     #[test]
     fn lists_tell_what_came_and_went_and_other_values_are_shown() {

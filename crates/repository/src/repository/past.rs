@@ -17,8 +17,8 @@ impl Repository {
     /// first of these members was made.
     pub(crate) fn as_of(&self, past: Past) -> Result<Self> {
         let first = self.leaves.iter().map(|leaf| &**leaf).min_by_key(|leaf| leaf.id.0).unwrap_or(self);
-        // A repository's number is that of the change that made it.
-        if past.through.0 < first.id.0 {
+        // A repository's number is that of the change that made it. Koji's past may be older.
+        if past.koji.is_none() && past.through.0 < first.id.0 {
             return Err(Error::BeforeItsTime { what: self.record.name.clone(), since: first.record.created });
         }
         let leaves = self.leaves.iter().map(|leaf| Arc::new(leaf.seen(leaf.rules.clone(), Some(past)))).collect();

@@ -14,6 +14,8 @@ use telemetry::Bound;
 pub struct Shared {
     /// The upstream of a remote repository.
     pub(crate) upstream: UpstreamCell,
+    /// The hub of a Koji repository, whose files are its upstream.
+    pub(crate) hub: UpstreamCell,
     /// Hints that its upstream changed, or the upstreams of a group's members.
     pub(crate) hints: Hints,
     /// Paths that have to be fetched again because of hints, in a remote repository of files.
@@ -30,8 +32,9 @@ pub struct Shared {
 impl Shared {
     /// The state of a new repository. The memory of its indexes counts in `memory`.
     pub(crate) fn new(id: RepositoryId, memory: &Arc<Bound>) -> Self {
-        let (upstream, hints, due) = (UpstreamCell::default(), Hints::default(), Due::default());
-        Self { upstream, hints, due, gems: OnceLock::new(), koji: OnceLock::new(), id, memory: memory.clone() }
+        let (upstream, hub) = (UpstreamCell::default(), UpstreamCell::default());
+        let (hints, due) = (Hints::default(), Due::default());
+        Self { upstream, hub, hints, due, gems: OnceLock::new(), koji: OnceLock::new(), id, memory: memory.clone() }
     }
 
     /// The indexes of a gem repository.

@@ -149,6 +149,7 @@ impl Repositories {
         let place = match (is_remote, rules.is_tree()) {
             (false, _) => ItemPlace::Hosted,
             (true, false) => ItemPlace::Known,
+            (true, true) if repository.is_koji() => ItemPlace::Known,
             (true, true) => ItemPlace::Cached,
         };
         if !rules.is_package(&name) {

@@ -6,6 +6,7 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::index::document::Index;
+use crate::maven::koji;
 use crate::repository::Repository;
 use crate::search::names::Names;
 use crate::workers::aside;
@@ -279,6 +280,9 @@ async fn published(context: &Context, repository: &Repository, event: &mut Event
 
 /// The names of all cached files.
 async fn cached(context: &Context, repository: &Repository, event: &mut Event) -> Result<BTreeSet<String>> {
+    if repository.is_koji() {
+        return Ok(koji::names(repository));
+    }
     let (mut names, mut after) = (BTreeSet::new(), String::new());
     loop {
         let files = context.store.cached_files(repository.origin, "", &after, PAGE, event).await?;

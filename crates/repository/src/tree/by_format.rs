@@ -7,6 +7,7 @@ use crate::content::Content;
 use crate::error::Result;
 use crate::format::of_path;
 use crate::group::Group;
+use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::file::File;
 use crate::tree::folder_list::FolderVersions;
@@ -94,6 +95,11 @@ impl File<'_> {
     /// that.
     pub(crate) fn excluded_by(&self, remote: &Remote) -> Option<Millis> {
         of_path!(&self.read, excluded_by(remote) else None)
+    }
+
+    /// Whether the upstream has the folder of the file, where all its files are known; `None`: they are not.
+    pub(crate) fn mapped_in(&self, repository: &Repository) -> Option<bool> {
+        of_path!(&self.read, mapped_in(repository) else None)
     }
 
     /// Whether upstreams list the versions that are subfolders of the folder at this path.

@@ -8,6 +8,7 @@
 use crate::content::Freshness;
 use crate::error::{Error, Result};
 use crate::group::is_hosted;
+use crate::maven::koji;
 use crate::policy::rules::View;
 use crate::question::Ask;
 use crate::repository::Repository;
@@ -50,6 +51,12 @@ pub(crate) async fn list_folder(
         RepositoryKind::Hosted => {
             event.layer = Layer::Hosted;
             making.add_hosted(services.tree(repository), now, event).await?;
+        }
+        // A map has all files, and a policy may hide what a folder is made of: then it lists versions, as any other.
+        RepositoryKind::Remote if repository.is_koji() && repository.rules.is_open() => {
+            let (rows, freshness) = koji::rows(&services.remotes.remote(repository, &ask.place), path, event).await?;
+            making.freshness = freshness;
+            making.add(rows)?;
         }
         RepositoryKind::Remote => {
             let remote = services.remotes.remote(repository, &ask.place);

@@ -18,7 +18,7 @@ pub(crate) async fn fetch(remote: &Remote, file: &File<'_>, event: &mut Event) -
     let mut trace = FetchTrace::default();
     let found = match (refused::never_asked(&remote.repository, file), remote.repository.as_of) {
         (Some(why), _) => Err(why),
-        (None, _) if remote.repository.record.remote.as_ref().is_some_and(|remote| remote.koji.is_some()) => {
+        (None, _) if remote.repository.is_koji() => {
             Box::pin(koji::answer::fetch(remote, file, &mut trace, event)).await
         }
         (None, Some(past)) => Box::pin(file.past(remote, past, &mut trace, event)).await,

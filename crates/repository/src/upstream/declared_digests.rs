@@ -3,6 +3,7 @@
 use crate::content::digits;
 use client::Arriving;
 use format::tree::Checksum;
+use std::fmt;
 use std::sync::Arc;
 use store::{Digest, Hashes};
 
@@ -49,6 +50,11 @@ impl DeclaredDigests {
         Self(vec![(Checksum::Sha256, sha256.to_string())])
     }
 
+    /// A digest of any algorithm in an index of the upstream, in lower-case hexadecimal.
+    pub(crate) fn said(checksum: Checksum, digest: String) -> Self {
+        Self(vec![(checksum, digest)])
+    }
+
     /// The digest in a checksum file.
     pub(crate) fn beside(checksum: Checksum, body: &[u8]) -> Self {
         Self(checksum.read(body).into_iter().map(|digest| (checksum, digest)).collect())
@@ -72,6 +78,13 @@ impl DeclaredDigests {
             }
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for DeclaredDigests {
+    /// `sha1:da39a3ee...`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|(checksum, digest)| write!(f, "{}:{digest}", checksum.ending()))
     }
 }
 

@@ -34,6 +34,8 @@ fn words(reason: Reason) -> &'static str {
         Reason::UpstreamCut => "the upstream closed the connection before its answer was complete",
         Reason::UpstreamInvalid => "the upstream's answer is not the file",
         Reason::UpstreamBehind => "the upstream's file is older than its index",
+        Reason::UpstreamUnread => "the content of the upstream is not known yet",
+        Reason::KojiFileMissing => "the upstream lacks a file that its index has",
         Reason::UpstreamFailed => "the upstream failed",
         Reason::UpstreamRefused => "the upstream refused the request",
         Reason::UpstreamForbids => "the upstream refuses this file",
@@ -111,6 +113,19 @@ impl Failure {
         let status = answer.status();
         let text = format!("the upstream answered {status} for a file that its own index lists");
         Self { status: Some(status), ..Self::new(Reason::UpstreamInvalid, text) }
+    }
+
+    /// The failure for a 404 at the place that an index has for the file.
+    pub(crate) fn misplaced(answer: &Arriving) -> Self {
+        let status = answer.status();
+        let text = format!("the upstream answered {status} at the place that its index has for the file");
+        Self { status: Some(status), ..Self::new(Reason::KojiFileMissing, text) }
+    }
+
+    /// The failure of a repository whose index was never read, because of this.
+    pub(crate) fn unread(self, until: Millis) -> Self {
+        let until = self.until.map_or(until, |paused| paused.max(until));
+        Self { until: Some(until), ..Self::new(Reason::UpstreamUnread, self.detail()) }
     }
 
     /// Whether the upstream does not know the call at all (RFC 9110 15.5.6, 15.6.2).

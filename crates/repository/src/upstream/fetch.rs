@@ -127,7 +127,7 @@ pub(crate) async fn file_by(
     // The fetch finds out whether an upstream that hung answers again, and no request waits long for that.
     let trial = remote.is_in_doubt();
     let lasts = if had.is_some() || trial { FlightLifetime::ToItsEnd } else { FlightLifetime::WhileFollowed };
-    let flight = match remote.may_wait().and_then(|()| remote.flight_of(path, lasts, proof.digests())) {
+    let flight = match remote.may_wait().and_then(|()| remote.flight_of(path, lasts, proof.indexed())) {
         Ok(flight) => flight,
         // The upstream cannot be called now. The last good file is as good as after a failure.
         Err(error) => {

@@ -11,7 +11,7 @@ use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::Failure;
 use crate::upstream::flight::{ArrivedBy, Arriving as Shown, FetchResult, Stage};
 use crate::upstream::flight_use::FlightUse;
-use crate::upstream::proof::Proof;
+use crate::upstream::proof::{IndexedFile, Proof};
 use crate::upstream::trouble::Trouble;
 use crate::upstream::ttl::{Ttl, TtlState};
 use crate::upstream::{KeptFile, Remembered, Remote};
@@ -37,8 +37,8 @@ pub(crate) struct FetchJob<'a> {
     stamp: Stamp,
     /// When it began. The upstream may have changed since.
     began: Millis,
-    /// The digests in an index of the upstream. Bytes with other digests are always refused.
-    indexed: DeclaredDigests,
+    /// What an index of the upstream says of it.
+    indexed: IndexedFile,
 }
 
 impl<'a> FetchJob<'a> {
@@ -47,7 +47,7 @@ impl<'a> FetchJob<'a> {
         file: File<'a>,
         stages: &'a watch::Sender<Stage>,
         used: &'a FlightUse,
-        indexed: DeclaredDigests,
+        indexed: IndexedFile,
     ) -> Self {
         let (ttl, stamp) = (Ttl::of(&remote.repository, &file), remote.stamp(&file));
         Self { remote, file, ttl, stages, used, stamp, began: remote.now(), indexed }
@@ -65,7 +65,10 @@ impl<'a> FetchJob<'a> {
                 return Ok(FetchResult::Missing(until));
             }
             // A cached file that is proven to differ needs no conditional request.
-            Some(Remembered::File(file)) if self.indexed.check(&file.known.hashes).is_err() => None,
+            Some(Remembered::File(file)) if self.is_refuted(&file.known) => None,
+            Some(Remembered::File(file)) if self.indexed.placed.is_some() => {
+                return Ok(FetchResult::File(file, ArrivedBy::Kept));
+            }
             Some(Remembered::File(file)) => {
                 let state = self.remote.ttl_state(&self.file, Proof::Age, &file.known, now);
                 let behind = self.remote.is_behind_counterpart(&self.file, &file.known, event).await?;
@@ -88,12 +91,17 @@ impl<'a> FetchJob<'a> {
             has_answer: had.is_some(),
         };
         self.used.calls(upstream.first_host());
-        let call = upstream.get(self.file.path, &conditions, event);
+        let placed = self.indexed.placed.as_deref();
+        let path = placed.map_or(self.file.path, |placed| placed.path.as_str());
+        let call = upstream.get(path, &conditions, event);
         let answer = self.remote.while_followed(self.file.path, self.stages, call).await?;
         self.used.show(event);
         self.remote.pin(&upstream, event).await?;
         let answer = answer?;
         match (answer.status(), had) {
+            // The index has the file, so the 404 is not believed.
+            (404 | 410, _) if placed.is_some() => Err(Failure::misplaced(&answer).into()),
+            (200, _) if placed.is_some() && answer.is_of_folder() => Err(Failure::misplaced(&answer).into()),
             (200, had) if answer.is_of_folder() && !self.file.facts().may_be_folder => self.miss(had, event).await,
             (200, had) => self.take(&upstream, answer, had, event).await,
             (304, Some(had)) => self.confirm(had, event).await,
@@ -107,6 +115,14 @@ impl<'a> FetchJob<'a> {
                 Err(Failure::said(&answer, self.file.facts().passes_refusal).into())
             }
         }
+    }
+
+    /// Whether cached bytes are proven to differ from the upstream's.
+    fn is_refuted(&self, known: &CachedFile) -> bool {
+        let policy = ChecksumPolicy::of(self.remote.repository.record.remote.as_deref());
+        let is_strict = policy == ChecksumPolicy::Strict;
+        let differs = self.indexed.digests.check(&known.hashes).is_err();
+        differs || self.indexed.placed.as_ref().is_some_and(|placed| placed.refutes(is_strict, known))
     }
 
     /// Handles a 304: the cached bytes are unchanged.
@@ -152,8 +168,17 @@ impl<'a> FetchJob<'a> {
         let now = self.remote.now();
         let policy = ChecksumPolicy::of(self.remote.repository.record.remote.as_deref());
         let asked = policy != ChecksumPolicy::Ignore;
-        let looked_at = asked && !self.file.is_metadata();
-        let claims = if looked_at { DeclaredDigests::of(&answer) } else { DeclaredDigests::default() };
+        let placed = self.indexed.placed.as_deref();
+        if let (Some(placed), Some(length), ContentCoding::Identity) = (placed, answer.length(), coding)
+            && policy == ChecksumPolicy::Strict
+        {
+            placed.check_size(length)?;
+        }
+        let claims = match placed {
+            Some(placed) if asked => placed.digests.clone(),
+            None if asked && !self.file.is_metadata() => DeclaredDigests::of(&answer),
+            Some(_) | None => DeclaredDigests::default(),
+        };
         let mut expected = if asked && claims.is_empty() && self.file.has_checksum_beside() {
             ExpectedDigests::ask(upstream.clone(), self.remote, self.file.path)
         } else {
@@ -179,13 +204,18 @@ impl<'a> FetchJob<'a> {
             Err(failure) if policy == ChecksumPolicy::Warn => (DeclaredDigests::default(), Some(failure)),
             Err(failure) => return Err(failure.into()),
         };
-        let download = self.remote.decode(&self.file, coding, download, &[&self.indexed, &claims], event).await?;
-        self.indexed.check(&download.hashes).map_err(|differs| Failure::differs(&differs))?;
+        let known = [&self.indexed.digests, &claims];
+        let download = self.remote.decode(&self.file, coding, download, &known, event).await?;
+        self.indexed.digests.check(&download.hashes).map_err(|differs| Failure::differs(&differs))?;
         if let Some(Readable { longest, check }) = self.file.readable() {
             let read = download.document(longest);
             self.look_inside(check, download.hashes.size_bytes, read, event).await?;
         }
-        let unverified = match claims.check(&download.hashes).map_err(|differs| Failure::differs(&differs)) {
+        let checked = match placed.filter(|_| asked) {
+            Some(placed) => placed.check(&download.hashes),
+            None => claims.check(&download.hashes).map_err(|differs| Failure::differs(&differs)),
+        };
+        let unverified = match checked {
             Err(failure) if policy == ChecksumPolicy::Warn => Some((Reason::ChecksumDiffers, failure.detail())),
             Err(failure) => return Err(failure.into()),
             Ok(()) if claims.is_empty() => {
@@ -193,7 +223,8 @@ impl<'a> FetchJob<'a> {
             }
             Ok(()) => None,
         };
-        let verified = self.file.has_checksum_beside().then_some(unverified.is_none());
+        let has_checksum = placed.is_some() || self.file.has_checksum_beside();
+        let verified = has_checksum.then_some(unverified.is_none());
         // A missing checksum is not worth recording if checksums are ignored, or if clients publish none for such
         // files.
         let news = |(reason, _): &(Reason, String)| *reason != Reason::Unverified || (asked && verified == Some(false));
@@ -201,6 +232,7 @@ impl<'a> FetchJob<'a> {
             (event.reason, event.detail) = (Some(reason), detail);
         }
         let hashes = download.hashes.clone();
+        let etag = placed.map_or(etag, |placed| placed.check(&hashes).is_err().then(|| placed.mark()));
         // New bytes have their own age, whatever was at the path before.
         let same = had.as_ref().filter(|had| had.known.hashes.sha256 == hashes.sha256);
         let first_seen = same.map_or(now, |had| had.known.first_seen);

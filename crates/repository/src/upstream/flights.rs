@@ -3,12 +3,12 @@
 pub(crate) mod table;
 
 use crate::error::{Error, Result};
-use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::fetch_job::FetchJob;
 use crate::upstream::first_seen::record;
 use crate::upstream::flight::{FetchResult, Flight, FlightLifetime, Stage};
 use crate::upstream::flight_use::FlightUse;
 use crate::upstream::flights::table::{FlightEntry, FlightKey};
+use crate::upstream::proof::IndexedFile;
 use crate::upstream::trouble::Trouble;
 use crate::upstream::{Remote, Remotes};
 use std::future::poll_fn;
@@ -21,11 +21,12 @@ use tokio::sync::watch;
 impl Remote {
     /// The fetch of `path`: the one in flight, or a new one with this lifetime.
     pub(crate) fn flight(&self, path: &str, lasts: FlightLifetime) -> Result<Flight> {
-        self.flight_of(path, lasts, DeclaredDigests::default())
+        self.flight_of(path, lasts, IndexedFile::default())
     }
 
-    /// The same, for a file with digests from an index.
-    pub(crate) fn flight_of(&self, path: &str, lasts: FlightLifetime, indexed: DeclaredDigests) -> Result<Flight> {
+    /// The same, for a file that an index of the upstream has. A Koji repository has no other files, so its upstream is
+    /// asked for nothing else.
+    pub(crate) fn flight_of(&self, path: &str, lasts: FlightLifetime, indexed: IndexedFile) -> Result<Flight> {
         if !self.repository.asks {
             return Err(Error::Unasked);
         }
@@ -34,6 +35,9 @@ impl Remote {
         let mut table = flights.table();
         if let Some(line) = table.lines.get(&key) {
             return Ok(line.flight());
+        }
+        if self.repository.is_koji() && indexed.placed.is_none() {
+            return Err(Error::NoSuchFile(path.to_owned()));
         }
         let place = flights.enter(&mut table, key.0.repository).map_err(store::Error::from)?;
         let job = self.job("fetch", path);
@@ -105,7 +109,7 @@ struct Entry {
 }
 
 impl UnderWay {
-    async fn fly(self, stages: watch::Sender<Stage>, indexed: DeclaredDigests, mut job: Job) {
+    async fn fly(self, stages: watch::Sender<Stage>, indexed: IndexedFile, mut job: Job) {
         // The entry is removed before followers learn the result.
         let path = self.entry.key.1.clone();
         let file = self.remote.repository.file(&path);
@@ -124,7 +128,8 @@ impl UnderWay {
         drop(self.entry);
         self.used.show(&job);
         stages.send_replace(Stage::Done(landed));
-        if let Some(kept) = fetched
+        // The journal has the files of a Koji repository as a part of their builds.
+        if let Some(kept) = fetched.filter(|_| !self.remote.repository.is_koji())
             && let Err(error) = record::file(&self.remote, &file, &kept, &mut job).await
         {
             (job.reason, job.detail) = (Some(error.reason()), error.to_string());

@@ -31,6 +31,7 @@ pub(crate) mod hinted_ttl;
 pub(crate) mod job;
 pub(crate) mod past;
 pub(crate) mod path_lists;
+pub(crate) mod placed;
 pub(crate) mod proof;
 pub(crate) mod refused;
 pub(crate) mod release_age;
@@ -45,6 +46,7 @@ use crate::bad_setting::BadSetting;
 use crate::error::{Error, Result};
 use crate::hints::HintBoard;
 use crate::index::open_files::OpenFiles;
+use crate::maven::koji::answer_body;
 use crate::record::RemoteRecord;
 use crate::repository::Repository;
 use crate::tree::file::File;
@@ -82,6 +84,8 @@ pub struct UpstreamLimits {
     pub prefixes_bytes: u64,
     /// Bytes of the indexes that upstreams publish.
     pub indexes_bytes: u64,
+    /// Bytes of the maps of Koji repositories.
+    pub koji_maps_bytes: u64,
     /// Large files that stay open.
     pub open_files: u64,
     /// Downloads at once.
@@ -111,6 +115,10 @@ pub(crate) struct Remotes {
     pub(crate) lists: PathLists,
     /// The bound of memory for the indexes of upstreams.
     pub(crate) indexes: Arc<Bound>,
+    /// The bound of the answers of Koji hubs that are being read.
+    pub(crate) koji_answers: Arc<Bound>,
+    /// The bound of memory for the maps of Koji repositories.
+    pub(crate) koji_maps: Arc<Bound>,
     /// Upstreams, or files of one, that are called at once for one answer.
     pub(crate) width: usize,
     /// Looks for the date of a file, by its format.
@@ -162,6 +170,10 @@ impl Remotes {
         recorder.register(lists.bound().clone());
         let indexes = Bound::new(BoundName::UpstreamIndexes, "", limits.indexes_bytes);
         recorder.register(indexes.clone());
+        let koji_answers = Bound::new(BoundName::KojiAnswers, "", answer_body::ANSWER_MAX);
+        recorder.register(koji_answers.clone());
+        let koji_maps = Bound::new(BoundName::KojiMaps, "", limits.koji_maps_bytes);
+        recorder.register(koji_maps.clone());
         let hints = HintBoard::new();
         recorder.register(hints.bound.clone());
         Arc::new(Self {
@@ -176,6 +188,8 @@ impl Remotes {
             opened,
             lists,
             indexes,
+            koji_answers,
+            koji_maps,
             width: limits.width.max(1),
             date_lookup,
             hints,

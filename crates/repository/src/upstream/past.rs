@@ -24,14 +24,19 @@ pub(crate) fn today(
     met: AgeRecord,
     trace: &mut FetchTrace,
 ) -> Result<Remote> {
-    let Remote { remotes, repository, place } = remote;
     let row = Seen { named: named.map(PackageVersion::upstream), met };
     let missing = || Error::NoSuchFile(file.path.to_owned());
-    let shown = shown(&row, repository.view(remote.now()));
+    let shown = shown(&row, remote.repository.view(remote.now()));
     trace.let_through = shown.map_err(|why| why.map_or_else(missing, Error::from))?;
+    Ok(unfiltered(remote))
+}
+
+/// The repository of today without a policy, for a file that the policy was applied to.
+pub(crate) fn unfiltered(remote: &Remote) -> Remote {
+    let Remote { remotes, repository, place } = remote;
     let today = Repository::seen(repository, OPEN.clone(), None);
     let repository = Arc::new(Repository { asks: repository.asks, ..today });
-    Ok(Remote { remotes: remotes.clone(), repository, place: place.clone() })
+    Remote { remotes: remotes.clone(), repository, place: place.clone() }
 }
 
 /// Why there is no answer for `path` as of that moment.

@@ -1,7 +1,9 @@
 //! The rule that proves that a cached file equals the upstream's.
 
 use crate::upstream::declared_digests::DeclaredDigests;
+use crate::upstream::placed::PlacedFile;
 use crate::upstream::ttl::{Ttl, TtlState};
+use std::sync::Arc;
 use std::time::Duration;
 use store::{CachedFile, Digest};
 use telemetry::Millis;
@@ -23,12 +25,32 @@ pub(crate) enum Proof<'a> {
     },
     /// An index of the upstream has this SHA-256 for it. Bytes with another SHA-256 are never the answer.
     Sha256(Digest),
+    /// An index of the upstream has its place, its size and its digest.
+    Placed {
+        /// These.
+        file: &'a PlacedFile,
+        /// Whether bytes with another digest are never the answer.
+        is_strict: bool,
+    },
+}
+
+/// What an index of the upstream says of a file that is to be fetched.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct IndexedFile {
+    /// Bytes with other digests are always refused.
+    pub(crate) digests: DeclaredDigests,
+    /// Where it is, if its path at the upstream is another one than here.
+    pub(crate) placed: Option<Arc<PlacedFile>>,
 }
 
 impl Proof<'_> {
     /// Whether the cached bytes are proven to differ from the upstream's.
     pub(crate) fn refutes(self, known: &CachedFile) -> bool {
-        matches!(self, Proof::Sha256(sha256) if known.hashes.sha256 != sha256)
+        match self {
+            Proof::Sha256(sha256) => known.hashes.sha256 != sha256,
+            Proof::Placed { file, is_strict } => file.refutes(is_strict, known),
+            Proof::Age | Proof::Md5 { .. } => false,
+        }
     }
 
     /// The state of the cached file at `now`.
@@ -44,15 +66,21 @@ impl Proof<'_> {
                 TtlState::Fresh(Some(known.checked.plus(lasts)))
             }
             Proof::Sha256(sha256) if known.hashes.sha256 == sha256 => TtlState::Fresh(None),
-            Proof::Md5 { .. } | Proof::Sha256(_) => TtlState::Stale,
+            Proof::Placed { .. } if !self.refutes(known) => TtlState::Fresh(None),
+            Proof::Md5 { .. } | Proof::Sha256(_) | Proof::Placed { .. } => TtlState::Stale,
         }
     }
 
-    /// The digests that a fetched file must have.
-    pub(crate) fn digests(self) -> DeclaredDigests {
+    /// What an index says of the file that is to be fetched.
+    pub(crate) fn indexed(self) -> IndexedFile {
         match self {
-            Proof::Sha256(sha256) => DeclaredDigests::indexed(sha256),
-            Proof::Age | Proof::Md5 { .. } => DeclaredDigests::default(),
+            Proof::Sha256(sha256) => {
+                IndexedFile { digests: DeclaredDigests::indexed(sha256), ..IndexedFile::default() }
+            }
+            Proof::Placed { file, .. } => {
+                IndexedFile { placed: Some(Arc::new(file.clone())), ..IndexedFile::default() }
+            }
+            Proof::Age | Proof::Md5 { .. } => IndexedFile::default(),
         }
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct FetchTrace {
     pub(crate) let_through: Option<String>,
     /// What policy leaves out of a document that lists versions.
     pub(crate) left_out: Option<String>,
+    /// What an index of the upstream says of the file, or why it has none.
+    pub(crate) told: Option<String>,
 }
 
 impl FetchTrace {
@@ -28,7 +30,7 @@ impl FetchTrace {
             Err(Error::Hidden(why)) => Some(why.to_string()),
             _ => self.let_through.take().or_else(|| self.left_out.take()),
         };
-        event.detail = detail.unwrap_or_default();
+        event.detail = detail.into_iter().chain(self.told.take()).collect::<Vec<_>>().join("; ");
         let (said, reason) = match (found, self.stale) {
             (Ok(_), None) => (MemberSaid::Hit, self.unverified.then_some(Reason::Unverified)),
             (Ok(_), Some(reason)) => (MemberSaid::Stale, Some(reason)),

@@ -26,10 +26,21 @@ impl Origin {
         hasher.finish()
     }
 
+    /// The origin of a repository whose content all of these URLs decide, such as one that says what there is, and one that has
+    /// the files.
+    pub fn of_all(repository: RepositoryId, urls: &[&str]) -> Self {
+        Self::hashed(repository, urls)
+    }
+
     /// The origin of a repository with these URLs. Only the first one counts: mirrors have the same files.
     pub fn new(repository: RepositoryId, urls: &[String]) -> Self {
+        let first: Vec<&str> = urls.first().map(String::as_str).into_iter().collect();
+        Self::hashed(repository, &first)
+    }
+
+    fn hashed(repository: RepositoryId, urls: &[&str]) -> Self {
         let mut hashing = Sha256::new();
-        if let Some(url) = urls.first() {
+        for url in urls {
             hashing.update((url.len() as u64).to_be_bytes());
             hashing.update(url);
         }
@@ -48,5 +59,13 @@ mod tests {
             |urls: &[&str]| Origin::new(RepositoryId(1), &urls.iter().map(|url| (*url).into()).collect::<Vec<_>>());
         assert_eq!(origin(&["one", "mirror"]), origin(&["one"]));
         assert_ne!(origin(&["mirror"]), origin(&["one"]));
+        assert_eq!(Origin::of_all(RepositoryId(1), &["one"]), origin(&["one"]));
+    }
+
+    #[test]
+    fn each_of_several_urls_decides_where_all_of_them_do() {
+        let origin = |urls: &[&str]| Origin::of_all(RepositoryId(1), urls);
+        let all = [origin(&["hub", "files"]), origin(&["hub", "other"]), origin(&["other", "files"]), origin(&["hub"])];
+        assert!((1..all.len()).all(|at| !all[..at].contains(&all[at])), "{all:?}");
     }
 }

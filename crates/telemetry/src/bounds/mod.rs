@@ -55,6 +55,7 @@ macro_rules! bounds {
 // - `alerts.waiting`: there are at most 500 findings, and what a receiver knows is compared with them again after each look.
 // - `profiles`: two profiles at once would only measure each other.
 // - `tail.queue` holds what a listener reads within a moment. A slower one is told what it lost.
+// - `upstream.koji_answer`: answers are parsed as they arrive, and a larger one would be refused as such.
 // - `otlp.events` holds what a receiver takes within seconds. One that is away for longer loses events, which is counted.
 // - `app.connections`: each backend has at most as many as the application has slots, and idle ones are closed after seconds.
 // - `app.streams`: each of them is a connection of a client, which `server.max_connections` limits.
@@ -67,6 +68,7 @@ bounds! {
     Pages "pages" Bytes ["server.pages_bytes"] "Complete responses cached in memory";
     Indexes "indexes" Bytes ["server.indexes_bytes"] "Large indexes in memory, each shared by all its readers";
     UpstreamIndexes "upstream.indexes" Bytes ["upstream.indexes_bytes"] "Indexes of gem upstreams in memory; lines that do not fit are not loaded";
+    KojiMaps "upstream.koji_maps" Bytes ["upstream.koji_maps_bytes"] "Maps of Koji repositories in memory; a map that does not fit is not loaded";
     Hints "hooks.hints" Hints [] "Webhook hints that wait until the upstream's index confirms them; a rejected hint counts as \"anything may have changed\"";
     Dependencies "dependencies" Bytes ["server.dependencies_bytes"] "Rows of the dependency API in memory";
     Views "views" Bytes ["server.views_bytes"] "Cached gem indexes that a policy filters, or of an earlier moment";
@@ -86,6 +88,7 @@ bounds! {
     Facts "facts" Bytes ["store.facts_bytes"] "Cached facts on disk: which files upstream folders have and lack; the least recently changed are evicted first";
     FirstSeen "upstream.first_seen" Bytes ["upstream.first_seen_bytes"] "First-seen records of one upstream repository, the one that has the most; records beyond the capacity are not written";
     KnownFolders "facts.folders" Bytes ["store.known_folders_bytes"] "Cached facts in memory, for folders that were requested from groups";
+    KojiAnswers "upstream.koji_answer" Bytes [] "Answers of Koji hubs that are being read, in bytes as they are unpacked; an answer that does not fit is not read";
     UpstreamPrefixes "upstream.prefixes" Bytes ["upstream.prefixes_bytes"] "Path prefixes in memory, of upstreams that publish a list of them";
     BlobThreads "blob.threads" Operations ["store.blob_threads"] "Operations on blobs, waiting or running";
     WorkThreads "work.threads" Jobs ["server.workers"] "Jobs that render, hash or read packages, waiting or running";

@@ -2,6 +2,7 @@
 
 pub(crate) mod apps;
 pub(crate) mod class_counts;
+pub(crate) mod koji_calls;
 pub(crate) mod repository_counts;
 pub(crate) mod repository_times;
 pub(crate) mod request_counts;

@@ -99,6 +99,8 @@ closed! {
         UpstreamPaused "upstream_paused" "The upstream requested a pause (Retry-After)";
         UpstreamLeftAlone "upstream_left_alone" "The upstream's circuit is open after repeated failures";
         UpstreamUnasked "upstream_unasked" "Only the upstream knows, and explaining an answer sends no request to it";
+        UpstreamUnread "upstream_unread" "The content of the upstream is not known yet: no look at its index has succeeded so far";
+        KojiFileMissing "koji_file_missing" "The file server of a Koji hub lacks a file that the hub lists";
         UpstreamMisset "upstream_misset" "The upstream's settings cannot be used";
         NoSuchApp "no_such_app" "No application has this host name";
         AppBusy "app_busy" "All slots of the application or of its lane were taken, and too many requests waited or this one waited too long";

@@ -79,6 +79,8 @@ ops! {
     UpstreamFirstByte Line "upstream.first_byte" "From a request to an upstream to the head of its response";
     UpstreamBody Line "upstream.body" "Waiting for bytes of an upstream's response body";
     BodyDecode Line "body.decode" "Decoding a gzip body of an upstream's response";
+    KojiCall Inside "koji.call" "A call to a Koji hub, from the questions to the last byte of the answers";
+    KojiRead Line "koji.read" "Reading a piece of the answers of a Koji hub";
     AppCacheLookup Line "app_cache.lookup" "Finding a stored response of an application, and whether it may be used";
     AppCacheWait Line "app_cache.wait" "Waiting for the response to another request for the same page of an application, which may then be reused";
     AppPagesRead Line "app_pages.read" "Waiting for a server that keeps the pages of an application";
@@ -100,6 +102,7 @@ ops! {
     MembersAsk Line "members.ask" "Asking the members of a group, several at a time; the record of each member has the operations that it ran";
     FoldersChange Line "folders.change" "Changing several folders of a tree at the same time; what ran for each is in `beside`";
     IndexExtend Line "index.extend" "Appending a change to an index, at a cost that does not depend on the index's size";
+    KojiApply Line "koji.apply" "Making the map of a Koji repository from the changes of a look, or from the rows of the journal";
     ReferencesRead Line "references.read" "Reading the secrets and certificates that the settings of a repository refer to";
     EventsRead Line "events.read" "Reading stored events, for a request that looks one up by its id, or computing sizes from their counts";
     EventsWait Line "events.wait" "Waiting until the sinks have stored the events, for a request that looks one up by its id or asks about events";

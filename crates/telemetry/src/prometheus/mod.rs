@@ -11,6 +11,7 @@ pub(crate) mod gauge_reader;
 mod gauges;
 mod http_server;
 mod jobs;
+mod koji;
 mod limit;
 mod limits;
 mod loops;
@@ -90,6 +91,7 @@ fn write(mut page: Page, recorder: &Recorder, view: &MetricsView) -> Page {
     gauges::write_each(&mut page, &all, now, &listed, view);
     drop(listed);
     upstreams::write(&mut page, &recorder.upstreams(), view);
+    koji::write(&mut page, recorder.koji_calls());
     apps::write(&mut page, &totals, view);
     let bounds = recorder.bounds();
     upstreams::write_lookups(&mut page, &totals);

@@ -13,6 +13,7 @@ mod shard;
 pub(crate) mod sink;
 pub(crate) mod sink_worker;
 
+use crate::counts::koji_calls::KojiCalls;
 use crate::counts::upstream_calls::UpstreamCalls;
 use crate::counts::{Counter, LostEvents, Totals};
 use crate::lock;
@@ -75,6 +76,7 @@ pub struct Recorder {
     /// The calls to hosts of upstreams: to hosts with a name, and to all others.
     upstreams: Mutex<Vec<Arc<UpstreamCalls>>>,
     other_upstreams: Arc<UpstreamCalls>,
+    koji_calls: KojiCalls,
     listed: Mutex<Listed>,
     loop_monitors: Mutex<Vec<Arc<LoopMonitor>>>,
     machine: MachineMonitor,
@@ -134,6 +136,7 @@ impl Recorder {
             scrapes,
             upstreams: Mutex::default(),
             other_upstreams: Arc::new(UpstreamCalls::new(OTHER)),
+            koji_calls: KojiCalls::default(),
             listed: Mutex::default(),
             loop_monitors: Mutex::default(),
             machine: MachineMonitor::default(),

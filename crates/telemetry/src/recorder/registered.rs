@@ -1,6 +1,7 @@
 //! The parts of the server that a recorder shows: bounds, event loops, pools of threads, jobs and hosts of upstreams.
 
 use super::Recorder;
+use crate::counts::koji_calls::KojiCalls;
 use crate::counts::upstream_calls::{RecentCalls, UpstreamCalls};
 use crate::lock;
 use crate::{Bound, LongJob, LoopMonitor, PoolName, PoolThreads, Tick};
@@ -99,6 +100,11 @@ impl Recorder {
     /// The calls to all hosts that are not in settings: redirects lead to them.
     pub fn other_upstream_calls(&self) -> &Arc<UpstreamCalls> {
         &self.other_upstreams
+    }
+
+    /// The calls to Koji hubs.
+    pub fn koji_calls(&self) -> &KojiCalls {
+        &self.koji_calls
     }
 
     /// The figures of the last quarter of an hour of these hosts, in their order.

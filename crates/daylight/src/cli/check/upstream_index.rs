@@ -16,8 +16,18 @@ pub(super) struct UpstreamIndexReport {
     older: u64,
     gems: u64,
     unproven: u64,
+    koji: Option<KojiReport>,
     problems: Vec<String>,
     next: Option<String>,
+}
+
+/// The map of a Koji hub, and the cached files.
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
+struct KojiReport {
+    builds: u64,
+    files: u64,
+    cached: u64,
+    former: u64,
 }
 
 /// Has the server check a repository, part by part.
@@ -32,6 +42,13 @@ pub(super) fn check(api: &Api, name: &str) -> anyhow::Result<UpstreamIndexReport
         sum.older += part.older;
         sum.gems += part.gems;
         sum.unproven += part.unproven;
+        if let Some(KojiReport { builds, files, cached, former }) = part.koji {
+            let koji = sum.koji.get_or_insert_default();
+            koji.builds += builds;
+            koji.files += files;
+            koji.cached += cached;
+            koji.former += former;
+        }
         sum.problems.extend(part.problems);
         Ok(part.next)
     })?;
@@ -46,6 +63,12 @@ impl UpstreamIndexReport {
 
     pub(super) fn json(&self, name: &str) -> Value {
         let Self { names, versions, infos, older, gems, unproven, problems, .. } = self;
+        if let Some(KojiReport { builds, files, cached, former }) = self.koji {
+            return json!({
+                "name": name, "builds": builds, "files": files, "cached": cached, "former": former,
+                "problems": problems,
+            });
+        }
         json!({
             "name": name, "names": names, "versions": versions, "infos": infos, "older": older, "gems": gems,
             "unproven": unproven, "problems": problems,
@@ -56,6 +79,13 @@ impl UpstreamIndexReport {
         let Self { names, versions, infos, older, gems, unproven, problems, .. } = self;
         for problem in problems {
             writeln!(context.out, "{name}: {}", plain(problem))?;
+        }
+        if let Some(KojiReport { builds, files, cached, former }) = self.koji {
+            writeln!(context.out, "{name}: checked {builds} builds with {files} files and the cached files:")?;
+            return writeln!(
+                context.out,
+                "{name}: {cached} cached files are those of the builds, {former} are of former builds"
+            );
         }
         writeln!(context.out, "{name}: checked {names} names with {versions} versions and the cached files:")?;
         writeln!(context.out, "{name}: {infos} cached /info files, {older} of them older than the index")?;

@@ -92,7 +92,7 @@ pub(super) const TOOLS: &[Tool] = &[
             Argument::free(
                 "as_of",
                 Text(MOMENT_MAX),
-                "The repository at an earlier moment: a day, a time, or a change `seq-N` of the journal",
+                "The repository at an earlier moment: a day, a time, a change `seq-N` of the journal, or an event `koji-N` of Koji",
             ),
         ],
         call: explain_path,

@@ -1,4 +1,4 @@
-//! Asks what happens to the cached files when `repo set --remote` changes the URL of the upstream.
+//! Asks what happens to the cached files when `repo set --remote` or `--koji` changes the URL of the upstream.
 
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
@@ -55,7 +55,11 @@ pub(super) fn decide(
     body: &mut Map<String, Value>,
     context: &mut Context<'_>,
 ) -> anyhow::Result<()> {
-    let changes_urls = body.get("remote").is_some_and(|remote| remote.get("urls").is_some());
+    let names = |remote: &Value| {
+        let koji = |field| remote.get("koji").is_some_and(|koji| koji.get(field).is_some());
+        remote.get("urls").is_some() || koji("hub") || koji("files")
+    };
+    let changes_urls = body.get("remote").is_some_and(names);
     if !changes_urls || body.contains_key("keep_cached") {
         return Ok(());
     }

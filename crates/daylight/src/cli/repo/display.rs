@@ -2,6 +2,7 @@
 
 use super::hooks::HookFigures;
 use super::index::FollowedIndex;
+use super::koji_map::KojiMap;
 use crate::cli::context::Context;
 use crate::cli::{failure, table};
 use crate::config::duration;
@@ -50,6 +51,8 @@ pub(super) struct Repository {
     #[serde(default)]
     index: Option<FollowedIndex>,
     #[serde(default)]
+    koji: Option<KojiMap>,
+    #[serde(default)]
     hook_secret: String,
     #[serde(default)]
     hooks: Option<HookFigures>,
@@ -97,6 +100,8 @@ impl Repository {
             Some(other) => other.to_string(),
         };
         let (remote, policy) = (|name| text(&self.remote, name), |name| text(&self.policy, name));
+        let hub = self.remote.get("koji").and_then(Value::as_object);
+        let koji = |name| hub.map(|hub| text(hub, name)).unwrap_or_default();
         let seconds = |settings: &Map<String, Value>, name: &str| match settings.get(name).and_then(Value::as_u64) {
             Some(seconds) => duration::show(Duration::from_secs(seconds)),
             None => String::new(),
@@ -121,6 +126,11 @@ impl Repository {
             ("private prefixes", policy("private_prefixes")),
             ("shared", policy("shared")),
             ("upstream", remote("urls")),
+            ("Koji hub", koji("hub")),
+            ("Koji files", koji("files")),
+            ("Koji tags", koji("tags")),
+            ("inherited tags", if koji("inherit") == "true" { "included".to_owned() } else { String::new() }),
+            ("duplicates", koji("duplicates")),
             ("credentials", remote("credentials")),
             ("proxy", remote("proxy")),
             ("proxy credentials", remote("proxy_credentials")),
@@ -142,8 +152,13 @@ impl Repository {
             }
             _ => Vec::new(),
         };
+        let map = match (&self.koji, hub) {
+            (Some(map), _) => map.lines(),
+            (None, Some(_)) => vec![("map", "none: no look at the hub has succeeded yet".to_owned())],
+            (None, None) => Vec::new(),
+        };
         let behind = self.behind_since.clone().unwrap_or_default();
         let hooks = self.hooks.iter().flat_map(|hooks| hooks.lines()).chain([("behind its upstream since", behind)]);
-        all.into_iter().chain(index).chain(hooks).filter(|(_, value)| !value.is_empty()).collect()
+        all.into_iter().chain(index).chain(map).chain(hooks).filter(|(_, value)| !value.is_empty()).collect()
     }
 }

@@ -6,6 +6,7 @@ use super::hidden_hosted::HiddenHosted;
 use super::pruned::Pruned;
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
+use crate::cli::failure::plain;
 use crate::cli::table;
 use format::percent::segment;
 use repository::OwnerChanges;
@@ -22,6 +23,14 @@ struct SettingsPreview {
     hosted: Option<HiddenHosted>,
     pruned: Option<Pruned>,
     owners: Option<OwnerChanges>,
+    koji: Option<KojiPreview>,
+}
+
+/// What other settings of a Koji hub would change.
+#[derive(Debug, Deserialize)]
+struct KojiPreview {
+    named: Vec<String>,
+    text: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -48,7 +57,7 @@ pub(super) fn show(api: &Api, answer: Value, context: &mut Context<'_>) -> anyho
     if api.print_json(&answer, context)? {
         return Ok(());
     }
-    let SettingsPreview { since, paths, left_out, changes, cached, hosted, pruned, owners } = decode(answer)?;
+    let SettingsPreview { since, paths, left_out, changes, cached, hosted, pruned, owners, koji } = decode(answer)?;
     let count = changes.len();
     if count > 0 {
         let rows =
@@ -66,6 +75,10 @@ pub(super) fn show(api: &Api, answer: Value, context: &mut Context<'_>) -> anyho
     }
     if let Some(pruned) = pruned {
         pruned.preview(context)?;
+    }
+    if let Some(KojiPreview { named, text }) = koji {
+        named.iter().try_for_each(|build| writeln!(context.out, "{} would leave", plain(build)))?;
+        writeln!(context.err, "{}", plain(&text))?;
     }
     let rest =
         if left_out > 0 { format!(" ({left_out} paths with fewer requests were not compared)") } else { String::new() };

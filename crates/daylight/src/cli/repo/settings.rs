@@ -1,6 +1,8 @@
 //! The settings of a repository as flags of `repo add` and `repo set`, and as the body of an API call.
 
+use super::koji_flags::KojiFlags;
 use crate::cli::context::Context;
+use crate::cli::failure::Failure;
 use crate::config::duration;
 use serde_json::{Map, Value, json};
 
@@ -9,6 +11,7 @@ const NONE: &str = "none";
 
 /// Settings that both verbs take.
 #[derive(Debug, Default, clap::Args)]
+#[command(group = clap::ArgGroup::new("upstream").args(["remote", "koji", "koji_files"]).multiple(true))]
 pub(super) struct SettingFlags {
     /// Format of /info: v2, or v1 without dates of publication [default: v2]
     #[arg(long, value_name = "FORMAT", help_heading = "Gems")]
@@ -21,8 +24,10 @@ pub(super) struct SettingFlags {
     #[arg(long, value_name = "NAME", help_heading = "Groups")]
     member: Vec<String>,
     /// URL of the upstream; repeat the flag for mirrors of it, in the order in which they are tried
-    #[arg(long, value_name = "URL", help_heading = "Remote repositories")]
+    #[arg(long, value_name = "URL", conflicts_with_all = KojiFlags::ALL, help_heading = "Remote repositories")]
     remote: Vec<String>,
+    #[command(flatten)]
+    koji: KojiFlags,
     /// Where the server finds the credentials for the upstream: `env:NAME` or `file:PATH`; `none` removes them
     #[arg(long, value_name = "REFERENCE", help_heading = "Remote repositories")]
     credentials: Option<String>,
@@ -121,10 +126,15 @@ impl SettingFlags {
     /// The kind of repository that the settings belong to, by default.
     pub(super) fn kind(&self) -> &'static str {
         match () {
-            () if !self.remote.is_empty() => "remote",
+            () if !self.remote.is_empty() || self.koji.are_given() => "remote",
             () if !self.member.is_empty() => "group",
             () => "hosted",
         }
+    }
+
+    /// Refuses the flags of a new repository if they name only a part of a Koji hub.
+    pub(super) fn check_new(&self) -> Result<(), Failure> {
+        self.koji.check_new()
     }
 
     /// Tells of flags that have another name now.
@@ -150,6 +160,7 @@ impl SettingFlags {
         };
         let remote = [
             ("urls", (!self.remote.is_empty()).then(|| json!(self.remote))),
+            ("koji", self.koji.body()),
             ("credentials", text(self.credentials)),
             ("proxy", text(self.proxy)),
             ("proxy_credentials", text(self.proxy_credentials)),
@@ -194,7 +205,7 @@ fn given<const N: usize>(settings: [(&str, Option<Value>); N]) -> Map<String, Va
     settings.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-fn object<const N: usize>(settings: [(&str, Option<Value>); N]) -> Option<Value> {
+pub(super) fn object<const N: usize>(settings: [(&str, Option<Value>); N]) -> Option<Value> {
     Some(given(settings)).filter(|settings| !settings.is_empty()).map(Value::Object)
 }
 

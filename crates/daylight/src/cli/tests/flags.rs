@@ -113,3 +113,39 @@ fn a_gem_that_is_claimed_and_unclaimed_at_once_is_refused() {
     assert_eq!(output.code, ExitCode::from(2), "{output:?}");
     assert!(output.err.starts_with("error: `rack` is named by `--claim` and by `--unclaim`\nhint: "), "{output:?}");
 }
+
+#[test]
+fn a_koji_hub_is_named_whole_for_a_new_repository_and_in_parts_for_a_change() {
+    const HUB: &str = "--koji https://koji.example.org/kojihub";
+    const FILES: &str = "--koji-files https://koji.example.org/kojifiles";
+    for (line, said) in [
+        (format!("{HUB} {FILES} --koji-tag a --remote http://a"), "cannot be used with"),
+        ("--koji-tag a --remote http://a".to_owned(), "cannot be used with"),
+        (format!("{HUB} --koji-tag a"), "a repository of a Koji hub needs `--koji-files`\nhint: "),
+        (format!("{HUB} {FILES}"), "a repository of a Koji hub needs `--koji-tag`\nhint: "),
+        (format!("{FILES} --koji-tag a"), "a repository of a Koji hub needs `--koji`\nhint: "),
+        (format!("{HUB} {FILES} --koji-tag a --koji-duplicates first"), "[possible values: newest, oldest]"),
+    ] {
+        let output = execute(&[], &format!("repo add builds --format maven {line}"));
+        assert!(output.code == ExitCode::from(2) && output.err.contains(said), "{line}: {output:?}");
+    }
+    let body = |environment: &str, line: &str| {
+        let (url, heard) = server("200 OK", r#"{"difference":""}"#);
+        let output = execute(&[], &format!("{environment} {line} --server {url}"));
+        assert_eq!(output.code, ExitCode::SUCCESS, "{output:?}");
+        serde_json::from_str::<Value>(&heard.join().unwrap().2).unwrap()
+    };
+    let flags = format!("{HUB} {FILES} --koji-tag a-* --koji-tag b --koji-inherit --koji-duplicates oldest");
+    let koji = json!({
+        "hub": "https://koji.example.org/kojihub", "files": "https://koji.example.org/kojifiles", "tags": ["a-*", "b"],
+        "inherit": true, "duplicates": "oldest",
+    });
+    let made = json!({"name": "builds", "format": "maven", "kind": "remote", "remote": {"koji": koji}});
+    assert_eq!(body("repo add builds --format maven", &flags), made);
+    let set = |flags: &str| body("repo set builds", flags)["remote"]["koji"].clone();
+    assert_eq!(set("--koji-tag c --koji-inherit=false"), json!({"tags": ["c"], "inherit": false}));
+    assert_eq!(set(&format!("{HUB} --yes")), json!({"hub": koji["hub"]}));
+    // Without a change of the upstream there are no cached files to decide about.
+    let output = execute(&[], "repo set builds --koji-tag c --keep-cached");
+    assert!(output.code == ExitCode::from(2) && output.err.contains("required arguments"), "{output:?}");
+}

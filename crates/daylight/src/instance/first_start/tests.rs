@@ -32,6 +32,7 @@ async fn program(store: &Arc<Store>, clock: &Clock, recorder: &Arc<Recorder>) ->
         upstreams: UpstreamLimits {
             prefixes_bytes: 1 << 20,
             indexes_bytes: 1 << 20,
+            koji_maps_bytes: 1 << 20,
             open_files: 8,
             fetches: 8,
             width: 8,

@@ -91,6 +91,6 @@ impl<'a> GroupGems<'a> {
 
     /// Whether the member is a remote repository without an upstream URL.
     pub(crate) fn is_unset(leaf: &Repository) -> bool {
-        leaf.record.remote.as_ref().is_none_or(|remote| remote.urls.is_empty())
+        leaf.record.remote.as_ref().is_none_or(|remote| !remote.is_set())
     }
 }

@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::Known;
+use crate::maven::koji::check::KojiCheck;
 use crate::upstream::{PATIENCE, Remembered, document_bytes};
 use format::gem::upstream::full_name::candidates;
 use format::gem::upstream::{INFO_BYTES, Info, Text};
@@ -28,6 +29,10 @@ pub struct IndexCheck {
     pub gems: u64,
     /// Kept packages of which no kept line has a checksum.
     pub unproven: u64,
+    /// Of a Koji hub: its map, and the files that are kept of its builds. The figures above are 0 then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "KojiCheck")]
+    pub koji: Option<KojiCheck>,
     /// A sentence for each mismatch.
     pub problems: Vec<String>,
     /// What to give as `after` for the next part, which may be empty; null: this was the last.

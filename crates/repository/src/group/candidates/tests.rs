@@ -5,7 +5,7 @@ use crate::format::Format;
 use crate::record::{RemoteRecord, RepositoryRecord};
 use crate::repository::shared::Shared;
 use std::collections::BTreeMap;
-use store::{RepositoryId, RepositoryKind};
+use store::{FolderPresence, RepositoryId, RepositoryKind};
 use telemetry::{Bound, BoundName};
 
 const JAR: &str = "org/example/lamp/1.0/lamp-1.0.jar";
@@ -42,13 +42,30 @@ fn leads(leaves: &[Arc<Repository>], known: &[Known<'_>], path: &str) -> Candida
         names.iter().map(|(name, until)| ((*name).to_owned(), *until)).collect()
     };
     let rows = known.iter().map(|(at, has, missing)| (leaves[*at].origin, *has, names(missing))).collect();
+    let folder = FolderPresence::new(rows);
     Candidates::new(
         &leaves.iter().collect::<Vec<_>>(),
-        &FolderPresence::new(rows),
+        &facts(leaves, &folder),
         vec![None; leaves.len()],
         &leaves[0].file(path),
         NOW,
     )
+}
+
+/// What answers so far tell of the folder.
+fn facts<'f>(leaves: &[Arc<Repository>], folder: &'f FolderPresence) -> Vec<Option<FolderFact<'f>>> {
+    leaves.iter().map(|leaf| folder.upstream(leaf.origin).map(FolderFact::Seen)).collect()
+}
+
+#[test]
+fn a_map_of_all_files_decides_without_a_call_whether_a_member_has_a_folder() {
+    let two = leaves(2, Format::Maven);
+    let leaves: Vec<_> = two.iter().collect();
+    let pin = |has: bool| {
+        let facts = [Some(FolderFact::Mapped(has)), Some(FolderFact::Mapped(true))];
+        Candidates::new(&leaves, &facts, vec![None; 2], &two[0].file(JAR), NOW).pin
+    };
+    assert_eq!((pin(true), pin(false)), (Some(0), Some(1)));
 }
 
 #[test]
@@ -103,13 +120,9 @@ fn what_a_repository_had_at_another_upstream_is_not_known_of_this_one() {
     let kind = (Format::Maven, before.shared.clone());
     two[1] = turned(before.id, before.record.clone(), "http://other.example/", kind);
     let rows = vec![(two[0].origin, false, BTreeMap::new()), (before.origin, true, BTreeMap::new())];
-    let leads = Candidates::new(
-        &two.iter().collect::<Vec<_>>(),
-        &FolderPresence::new(rows),
-        vec![None; 2],
-        &two[0].file(JAR),
-        NOW,
-    );
+    let folder = FolderPresence::new(rows);
+    let leads =
+        Candidates::new(&two.iter().collect::<Vec<_>>(), &facts(&two, &folder), vec![None; 2], &two[0].file(JAR), NOW);
     assert_eq!(leads.pin, None);
 }
 
@@ -119,7 +132,9 @@ fn who_says_that_it_has_nothing_there_is_asked_last_unless_it_was_proven_to_have
     let leads = |known: &[Known<'_>], path: &str| {
         let rows = known.iter().map(|(at, has, _)| (two[*at].origin, *has, BTreeMap::new())).collect();
         let unlikely = vec![Some(Millis(200)), None];
-        Candidates::new(&two.iter().collect::<Vec<_>>(), &FolderPresence::new(rows), unlikely, &two[0].file(path), NOW)
+        let folder = FolderPresence::new(rows);
+        let facts = facts(&two, &folder);
+        Candidates::new(&two.iter().collect::<Vec<_>>(), &facts, unlikely, &two[0].file(path), NOW)
     };
     for path in [JAR, BUILD] {
         let nothing = leads(&[], path);

@@ -1,19 +1,54 @@
-//! Answers requests from the map.
+//! Answers requests from the map: files with one call for each, all else without any.
+//!
+//! In reading order: [`asked`] is the map as a request sees it, and [`shown`] what the policy shows of it; [`file`] has
+//! files and their checksums, [`metadata`] the lists of versions, [`plugin_prefixes`] the plugins of a group; [`lists`]
+//! has folders and artifacts for people; [`as_of`] reads a moment of Koji; [`explained`] says why.
+
+pub(crate) mod as_of;
+pub(crate) mod asked;
+pub(crate) mod explained;
+pub(crate) mod file;
+pub(crate) mod lists;
+pub(crate) mod metadata;
+pub(crate) mod plugin_prefixes;
+pub(crate) mod shown;
+#[cfg(test)]
+mod tests;
 
 use crate::content::Content;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::maven::koji::answer::asked::Asked;
 use crate::tree::file::File;
 use crate::upstream::Remote;
 use crate::upstream::trace::FetchTrace;
+use format::tree;
 use telemetry::Event;
 
 /// The file, or its checksum, or a generated document; as of now or of the moment of the repository.
 pub(crate) async fn fetch(
     remote: &Remote,
     file: &File<'_>,
-    _trace: &mut FetchTrace,
-    _event: &mut Event,
+    trace: &mut FetchTrace,
+    event: &mut Event,
 ) -> Result<Content> {
-    let _known = remote.repository.shared.koji().known(remote.repository.origin);
-    Err(Error::NoSuchFile(file.path.to_owned()))
+    remote.repository.shared.koji().counted.request();
+    let (of, checksum) = match file.checksum() {
+        Some((of, checksum)) => (of, Some(checksum)),
+        None => (*file, None),
+    };
+    if of.is_metadata() {
+        let asked = Asked::ready(remote, event).await?;
+        let document = Box::pin(metadata::document(&asked, &of, trace, event)).await?;
+        return Ok(checksum.and_then(|checksum| document.sum(checksum)).unwrap_or(document));
+    }
+    let mut asked = Asked::with(remote, file.folder, event).await?;
+    match checksum {
+        Some(checksum) => file::checksum(&mut asked, file, &of, checksum, trace, event).await,
+        None if asked.has(file) => file::fetch(&mut asked, file, trace, event).await,
+        // Outside of the layout the ending alone names a checksum.
+        None => match tree::checksum_of(file.path) {
+            Some((of, checksum)) => file::checksum(&mut asked, file, &file.at(of), checksum, trace, event).await,
+            None => Err(asked.lacks(file, trace)),
+        },
+    }
 }

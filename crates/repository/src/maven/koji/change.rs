@@ -51,6 +51,8 @@ pub(crate) enum Gone {
 pub(crate) enum Change {
     /// A build that is new to the map, or has other files, another volume or another state than before.
     Build(MappedBuild),
+    /// A known build has another volume, or was deleted. Its files are as known.
+    Facts { build: BuildId, volume: String, deleted: bool },
     /// A build is in a tag.
     Tagged(Tagging),
     /// It no longer is, since this event, by this person, if known.

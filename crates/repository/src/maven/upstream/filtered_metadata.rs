@@ -4,6 +4,7 @@ use crate::content::Content;
 use crate::content::{rows_of, soonest};
 use crate::error::{Error, Result};
 use crate::format::Format;
+use crate::maven::koji::{self, KojiVersion};
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::{observed, pom_dates};
 use crate::policy::hidden::Hidden;
@@ -143,6 +144,10 @@ impl Row for DatedVersion {
 
 /// The versions in the metadata of an artifact's folder, each with its age: now, or as of a moment.
 pub(crate) async fn dated_versions(remote: &Remote, folder: &str, event: &mut Event) -> Result<Vec<DatedVersion>> {
+    if remote.repository.is_koji() {
+        let dated = |KojiVersion { artifact_folder: folder, version, age, .. }| DatedVersion { folder, version, age };
+        return Ok(koji::versions(remote, folder, event).await?.into_iter().map(dated).collect());
+    }
     let (versions, mut ages) = match remote.repository.as_of {
         Some(past) => {
             let known = FirstSeenStore::of(remote).through(past.through).folder(folder, event).await?;

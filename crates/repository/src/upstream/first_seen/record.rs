@@ -18,6 +18,8 @@ use telemetry::{Event, Millis, Op};
 
 /// Maximum number of attempts if concurrent observations of the same folder conflict.
 const TRIES: usize = 100;
+/// Bytes of a journal row without its unit and its content, in the budget.
+const FURTHER_ROW_BYTES: usize = 160;
 
 /// Records the observation that follows from a fetched file.
 pub(crate) async fn file(remote: &Remote, file: &File<'_>, kept: &KeptFile, event: &mut Event) -> Result<()> {
@@ -85,6 +87,19 @@ async fn bytes(remote: &Remote, path: &str, sha256: Digest, modified: Option<Mil
     Err(Error::Contended(unit))
 }
 
+/// The outcome of writing rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrote {
+    /// They are in the journal: their date, and the number of the last one.
+    Rows(Millis, Seq),
+    /// The budget of the repository is used up, which the journal says.
+    Full,
+    /// Other rows were written first.
+    Behind,
+    /// The repository was removed.
+    Removed,
+}
+
 /// Writes a row of a unit if `last` is still the number of its last row, and returns whether it did. If the budget of
 /// the repository is used up, the only row that is written is the one that says so.
 async fn write(
@@ -93,12 +108,26 @@ async fn write(
     (says, whole): (&impl Serialize, bool),
     event: &mut Event,
 ) -> Result<bool> {
+    let unreadable = |source| Error::Unreadable { key: unit.to_owned(), source };
+    let seen = serde_json::to_value(says).map_err(unreadable)?;
+    Ok(write_all(remote, (unit, last), vec![(seen, whole)], event).await? != Wrote::Behind)
+}
+
+/// Writes rows of a unit, in one commit, if `last` is still the number of its last row: their content, and whether each
+/// is complete. If the budget of the repository has no room for all of them, none is written.
+pub(crate) async fn write_all(
+    remote: &Remote,
+    (unit, last): (&str, Seq),
+    rows: Vec<(serde_json::Value, bool)>,
+    event: &mut Event,
+) -> Result<Wrote> {
     let (of, id) = (FirstSeenStore::of(remote), remote.repository.id);
     let (first, first_seq) = of.first_at(event).await?;
     let unreadable = |source| Error::Unreadable { key: unit.to_owned(), source };
-    let seen = serde_json::to_value(says).map_err(unreadable)?;
+    let bytes = rows.iter().map(|(seen, _)| seen.to_string().len()).sum::<usize>();
     let was_full = first.is_some_and(|first| first.full);
-    let admitted = remote.remotes.store.admit_first_seen(id, unit, seen.to_string().len(), was_full);
+    let further = rows.len().saturating_sub(1) * (FURTHER_ROW_BYTES + unit.len());
+    let admitted = remote.remotes.store.admit_first_seen(id, unit, bytes + further, was_full);
     let fits = admitted.is_some();
     let mut batch = Author::SERVER.batch(Millis(0), Vec::new(), Vec::new());
     batch.expect.push(Expect::RepositoryLives(id));
@@ -116,24 +145,32 @@ async fn write(
     }
     if fits {
         batch.expect.push(Expect::FirstSeenAt { repository: id, unit: unit.to_owned(), seq: last });
-        batch.changes.push(Change::FirstSeen { repository: id, unit: unit.to_owned(), whole, uncounted: false, seen });
+        batch.changes.extend(rows.into_iter().map(|(seen, whole)| Change::FirstSeen {
+            repository: id,
+            unit: unit.to_owned(),
+            whole,
+            uncounted: false,
+            seen,
+        }));
     }
     if batch.changes.is_empty() {
-        return Ok(true);
+        return Ok(Wrote::Full);
     }
     // The moment of the commit, not that of the observation: a view of a past moment must never change.
     batch.at = remote.remotes.store.now();
-    match remote.remotes.store.commit(batch, event).await {
-        Ok(_) => {}
-        Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::FirstSeenAt { .. }) => return Ok(false),
-        // The repository was removed.
-        Err(CommitError::Conflict(_)) => return Ok(true),
+    let at = batch.at;
+    let seq = match remote.remotes.store.commit(batch, event).await {
+        Ok(seq) => seq,
+        Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::FirstSeenAt { .. }) => {
+            return Ok(Wrote::Behind);
+        }
+        Err(CommitError::Conflict(_)) => return Ok(Wrote::Removed),
         Err(CommitError::Error(error)) => return Err(error.into()),
-    }
+    };
     if was_full == fits {
         tell(remote, fits);
     }
-    Ok(true)
+    Ok(if fits { Wrote::Rows(at, seq) } else { Wrote::Full })
 }
 
 /// Logs that the budget is used up, or no longer used up, once each.
