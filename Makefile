@@ -73,6 +73,7 @@ torture:
 	PROPTEST_CASES=10000 cargo test --release --locked -p format --lib gem::upstream -- --nocapture
 	DAYLIGHT_SEQUENCES=10000 cargo test --release --locked --test suite gem_upstream::model -- --nocapture
 	DAYLIGHT_KOJI_CHANGES=10000 cargo test --release --locked -p repository --lib koji::look -- --nocapture
+	DAYLIGHT_KOJI_CHANGES=600 cargo test --release --locked --test suite koji:: -- --nocapture
 	DAYLIGHT_LOOKS=1000 cargo test --release --locked --test suite gem_upstream::large -- --nocapture
 	DAYLIGHT_BACKUPS=100 cargo test --release --locked --test suite backup:: -- --nocapture
 	DAYLIGHT_YEAR=365 cargo test --release --locked --test suite year:: -- --nocapture

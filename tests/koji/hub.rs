@@ -8,7 +8,7 @@ use sha2::Sha256;
 use std::collections::BTreeSet;
 
 /// The path below TOP of a file of a build that `listTaggedArchives` has.
-fn path(archive: &Value, build: &Value) -> String {
+pub(super) fn path(archive: &Value, build: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let volume = text(&build["volume_name"]);
     let volume = if volume == "DEFAULT" { String::new() } else { format!("vol/{volume}/") };

@@ -3,6 +3,8 @@
 mod answers;
 mod builds;
 mod client;
+mod histories;
+mod hostile;
 mod hub;
 mod protocol;
 mod settings;

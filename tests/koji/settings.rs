@@ -39,7 +39,7 @@ fn a_hub_is_set_and_changed_field_by_field_and_mistakes_are_refused_with_a_hint(
     let shown = with(&nowhere(), &json!({"inherit": false, "duplicates": "newest"}));
     assert_eq!(made.json()["remote"], json!({ "koji": shown }));
 
-    // A change of one field keeps the others, null takes one away, and what is shown can be sent again.
+    // A change of one field keeps the others, null takes one away, and the answer can be sent again.
     let change = |koji: &Value| world.admin().patch_json(BUILDS, &json!({"remote": {"koji": koji}}));
     let changed = change(&json!({"tags": ["app-*", "apps"], "inherit": true, "duplicates": "oldest"})).expect(200);
     let difference = "remote.koji.duplicates: oldest; remote.koji.inherit: true; remote.koji.tags: +apps -tools";
@@ -111,15 +111,19 @@ fn the_page_and_the_commands_tell_of_the_map_and_a_preview_of_the_builds_that_le
     hub.tag_build(other, super::built(&hub, "org.example-oil", "2.0", "org/example/oil/2.0"));
     let koji = json!({"hub": hub.url(), "files": hub.files(), "tags": ["app-*"]});
     world.admin().post_json(REPOSITORIES, &definition(&koji)).expect(201);
+    let unread = daylight(&world, &["repo", "show", "builds"]);
+    assert!(String::from_utf8_lossy(&unread.stdout).contains("\nmap: none: the hub was not read yet;"), "{unread:?}");
     world.admin().get("/repository/builds/org/example/lamp/1.0/lamp-1.0.pom").expect(200);
 
     let shown = world.admin().get(BUILDS).expect(200).json()["koji"].clone();
     assert_eq!((&shown["tags"], &shown["builds"], &shown["files"]), (&json!(["app-1", "app-2"]), &json!(2), &json!(4)));
     assert_eq!((&shown["failure"], &shown["left_out"]), (&Value::Null, &json!({})));
     assert!(shown["confirmed"].is_string() && shown["event"].as_u64() > Some(0), "{shown}");
-    // Everybody reads what is in it, and administrators where it comes from.
-    let page = world.anon().get("/repository/builds/").expect(200).text().to_owned();
-    let map = "map: 2 builds with 4 files in 2 tags, as of event ";
+    // Everybody reads its content, and administrators where it comes from. A user of this machine is as good as one,
+    // unless a proxy passed the request on.
+    let passed_on = [("Via", "1.1 elsewhere")];
+    let page = world.anon().ask("GET", "/repository/builds/", &passed_on, b"").expect(200).text().to_owned();
+    let map = "tags with builds: app-1, app-2\n    builds: 2\n    files of these: 4\n    newest event: ";
     assert!(page.contains(map) && page.contains("tags: app-*") && page.contains("mvn -s settings.xml"), "{page}");
     assert!(!page.contains(&hub.url()), "{page}");
     let page = world.admin().get("/repository/builds/").expect(200).text().to_owned();
@@ -131,10 +135,7 @@ fn the_page_and_the_commands_tell_of_the_map_and_a_preview_of_the_builds_that_le
         String::from_utf8(said.stdout).unwrap() + &String::from_utf8(said.stderr).unwrap()
     };
     let said = text(&["repo", "show", "builds"]);
-    assert!(
-        said.contains("\nKoji tags: app-*\n") && said.contains("\nmap: 2 builds with 4 files in 2 tags\n"),
-        "{said}"
-    );
+    assert!(said.contains("\nKoji tags: app-*\n") && said.contains("\nbuilds: 2\nfiles of builds: 4\n"), "{said}");
     let said = text(&["check", "--index"]);
     assert!(said.contains("builds: checked 2 builds with 4 files and the cached files:\n"), "{said}");
     assert!(said.contains("builds: 1 cached files are those of the builds, 0 are of former builds"), "{said}");
@@ -152,7 +153,7 @@ fn the_page_and_the_commands_tell_of_the_map_and_a_preview_of_the_builds_that_le
         world.admin().get(BUILDS).expect(200).json()["koji"]["builds"] == 1
     });
     world.admin().get("/repository/builds/org/example/oil/2.0/oil-2.0.pom").expect(404);
-    // Other files are another upstream: what is cached is lost, unless somebody says otherwise.
+    // Other files are another upstream: its cached files are lost, unless somebody says otherwise.
     let said = text(&["repo", "set", "builds", "--koji-files", "http://127.0.0.1:9/kojifiles", "--preview"]);
     assert!(said.contains("files of") && said.contains("would be dropped"), "{said}");
     let moved = json!({"remote": {"koji": {"files": "http://127.0.0.1:9/kojifiles"}}});
@@ -160,4 +161,34 @@ fn the_page_and_the_commands_tell_of_the_map_and_a_preview_of_the_builds_that_le
     let said = daylight(&world, &["repo", "set", "maven-central", "--koji-tag", "a"]);
     let error = String::from_utf8(said.stderr).unwrap();
     assert!(error.contains("is no repository of a Koji hub") && error.contains("hint: "), "{error}");
+}
+
+#[test]
+fn declared_tags_that_change_are_looked_at_at_once_also_after_a_restart() {
+    let hub = KojiHub::start();
+    let (one, other) = (hub.tag("app-1"), hub.tag("app-2"));
+    hub.tag_build(one, super::lamp(&hub));
+    hub.tag_build(other, super::built(&hub, "org.example-oil", "2.0", "org/example/oil/2.0"));
+    let declared = |tags: &str| {
+        format!(
+            "[[repository]]\nname = \"builds\"\nformat = \"maven\"\n[repository.remote.koji]\nhub = \"{}\"\nfiles = \"{}\"\ntags = [\"{tags}\"]\n",
+            hub.url(),
+            hub.files()
+        )
+    };
+    let await_builds = |world: &World, builds: u64| {
+        await_true("a look with the new tags", || {
+            world.admin().get(BUILDS).expect(200).json()["koji"]["builds"] == builds
+        });
+    };
+    let mut world = World::start_with_file(&declared("app-*"));
+    world.anon().get("/repository/builds/org/example/oil/2.0/oil-2.0.pom").expect(200);
+    await_builds(&world, 2);
+    world.configure(&declared("app-1"));
+    world.reload("the repositories of the configuration file are in force");
+    await_builds(&world, 1);
+    world.stop();
+    world.configure(&declared("app-*"));
+    world.resume();
+    await_builds(&world, 2);
 }

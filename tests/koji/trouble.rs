@@ -97,8 +97,8 @@ fn a_map_outlives_every_trouble_of_its_hub_and_files_still_come() {
     for (at, trouble) in troubles.into_iter().enumerate() {
         let told = format!("{trouble:.80?}");
         scene.hub.trouble(trouble);
-        scene.later();
         let rounds = scene.hub.rounds();
+        scene.later();
         let stale = scene.stale();
         assert!(stale.as_ref().is_some_and(|why| why.starts_with("upstream_")), "{told}: {stale:?}");
         assert!(scene.hub.rounds() > rounds, "{told}: nothing was asked");
@@ -218,8 +218,8 @@ fn a_hub_is_asked_once_for_a_tag_and_never_for_a_build() {
     assert_eq!((scene.hub.rounds(), scene.hub.file_gets().len()), (0, 20));
     scene.later();
     assert_eq!(scene.stale(), None);
-    scene.later();
     scene.hub.forget_counts();
+    scene.later();
     assert_eq!(scene.stale(), None);
     assert_eq!(scene.hub.rounds(), 1, "{:?}", scene.hub.said());
     assert!(scene.hub.round_bytes()[0] <= 10_000 * tags.len() as u64, "{:?}", scene.hub.round_bytes());

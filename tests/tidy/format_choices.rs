@@ -13,6 +13,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("crates/daylight/src/cli/repo", "has the default of a flag, and the names of layouts"),
     ("crates/daylight/src/formats.rs", "is the table of what the clients of each format are told"),
     ("crates/daylight/src/settings_patch/", "lists the layouts in a schema"),
+    ("crates/format/src/koji/", "`maven` is a type of builds of Koji"),
     ("crates/insight/src/ask/names.rs", "`gem` is another name of a column"),
     ("crates/insight/src/sample/", "`gem` is a kind of file"),
     ("crates/repository/src/formats.rs", "calls the face of a format"),

@@ -85,7 +85,7 @@ pub use crate::index::rope::PIECE;
 pub use crate::listed::{ListedFile, ListedVersion, Page, PageRequest};
 pub use crate::maven::known_names::{KnownName, NamesAsk, known_names};
 pub use crate::maven::koji::check::KojiCheck;
-pub use crate::maven::koji::counted::KojiConfirmed;
+pub use crate::maven::koji::confirmed::KojiConfirmed;
 pub use crate::maven::koji::figures::{KojiFigures, KojiForeseen, load_koji};
 pub use crate::maven::name_pattern::{NamePattern, name_of_folder};
 pub use crate::maven::version_policy::VersionPolicy;

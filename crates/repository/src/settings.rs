@@ -176,7 +176,11 @@ fn base(name: &str, text: &str, schemes: &[&str]) -> Result<String, BadSetting> 
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     if authority.contains('@') {
         let text = format!("`{name}`: a URL holds no user and no password");
-        return Err(BadSetting::new(text, "name where they are: `credentials` takes `env:NAME` or `file:PATH`"));
+        let hint = match name {
+            "remote.koji.hub" => "a hub is read without a login; `credentials` are for its files",
+            _ => "name where they are: `credentials` takes `env:NAME` or `file:PATH`",
+        };
+        return Err(BadSetting::new(text, hint));
     }
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, Some(port)),

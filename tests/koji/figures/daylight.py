@@ -20,9 +20,9 @@ class Daylight:
         self.program, self.folder = program, folder
         self.start()
 
-    def start(self):
+    def start(self, *flags):
         environment = dict(os.environ, DAYLIGHT_ADMIN_TOKEN=ADMIN)
-        command = [self.program, "serve", "--data", self.folder, "--listen", "127.0.0.1:0"]
+        command = [self.program, "serve", "--data", self.folder, "--listen", "127.0.0.1:0", *flags]
         with open(self.folder + ".log", "a") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=environment, text=True)
         self.running.append(self)
@@ -31,6 +31,12 @@ class Daylight:
                 self.url = line.split()[-1]
                 return
         raise SystemExit("error: the server does not start: see " + self.folder + ".log")
+
+    def clock(self, seconds):
+        """Sets the clock of a server in conformance mode."""
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+        asked = urllib.request.Request(self.url + "/repository/gems-private/set_time", data=moment.encode(), headers={"Content-Type": "text/plain"})
+        urllib.request.urlopen(asked).close()
 
     def stop(self):
         self.process.terminate()

@@ -23,7 +23,12 @@ class Relay:
     def accept(self):
         while True:
             client, _ = self.listener.accept()
-            server = socket.create_connection(("127.0.0.1", self.to))
+            try:
+                server = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                # As a server that is down.
+                client.close()
+                continue
             for end in (client, server):
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             Way(client, server, self.half, self.went)

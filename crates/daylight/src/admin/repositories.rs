@@ -52,6 +52,10 @@ pub(super) struct RepositoryValue {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "KojiFigures")]
     koji: Option<KojiFigures>,
+    /// Why the last look at the Koji hub failed, while none has succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    koji_failure: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "HintFigures")]
     hooks: Option<HintFigures>,
@@ -130,6 +134,7 @@ impl RepositoryValue {
             members_since: (record.kind == RepositoryKind::Group).then(since),
             index: repository.followed(),
             koji: repository.koji_figures(),
+            koji_failure: repository.koji_failure(),
             hooks: repository.hints(now),
             behind_since: (record.kind == RepositoryKind::Remote).then(|| repository.behind_since(now).map(Moment)),
             settings,
@@ -194,10 +199,6 @@ pub(super) async fn change(
     let claimed = app.repositories.find(name, event).await?.0.record.claims.clone();
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.decisions(), by, event);
     let Changed { repository: mut changed, former, frees, pruned, hidden, difference } = set.await?;
-    if changed.record.koji().is_some() {
-        // Other tags need another look.
-        app.repositories.wake_hints();
-    }
     if body.changes_urls() {
         repository::pin_anew(app.services(), name, event).await?;
     }

@@ -25,7 +25,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "daylight repo add team-gems --private",
             "daylight repo add central --format maven --remote https://repo.example/maven2",
-            "daylight repo add builds --format maven --koji https://koji.example.org/kojihub --koji-files https://koji.example.org/kojifiles --koji-tag app-*-released",
+            "daylight repo add builds --format maven --koji https://koji.example.org/kojihub --koji-files https://koji.example.org/kojifiles --koji-tag 'app-*-released'",
             "daylight repo add all-maven --format maven --member maven-releases --member central",
         ],
     ),

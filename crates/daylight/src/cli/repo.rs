@@ -1,5 +1,6 @@
 //! `daylight repo`: the repositories of a running server.
 
+mod body;
 mod cached_files;
 mod collisions;
 mod confirm_hosted;

@@ -7,6 +7,9 @@ use client::Circuit;
 use repository::Repository;
 use telemetry::Event;
 
+/// The end of the name of a Koji hub among the hosts.
+const HUB: &str = " (hub)";
+
 /// The failure of an upstream of the repository, of this member or of any; `None`: each upstream answered the last call, or none was
 /// called since the start. `observes`: whether the reader may observe the server. `reads`: whether they may read a repository.
 pub(crate) async fn describe(
@@ -22,7 +25,9 @@ pub(crate) async fn describe(
         .collect();
     for (host, names) in app.repositories.upstreams(event).await? {
         let Some(trouble) = host.trouble.filter(|_| host.circuit != Circuit::Closed { failures: 0 }) else { continue };
-        let Some(leaf) = leaves.iter().find(|leaf| names.contains(&leaf.record.name)) else { continue };
+        // A hub whose map is known is asked for no file.
+        let matters = |leaf: &&&Repository| !host.host.ends_with(HUB) || leaf.koji_figures().is_none();
+        let Some(leaf) = leaves.iter().filter(matters).find(|leaf| names.contains(&leaf.record.name)) else { continue };
         let name = &leaf.record.name;
         let again = match host.circuit {
             Circuit::Open { until, .. } => format!(", and it is not called before {until}"),

@@ -167,7 +167,7 @@ mod tests {
             assert_eq!(refused(&before, &other, &[]), said(setting));
             assert_eq!(refused(&before, &other, &["credentials"]), None);
         }
-        // A proxy can read what is sent to the files in plain text. Nothing secret is sent to the hub.
+        // A proxy can read calls of the files in plain text. Nothing secret is sent to the hub.
         assert_eq!(refused(&before, &with("http://h/kojihub", "https://f/files", Some("http://p")), &[]), None);
         let (plain, through) = (with("http://h", "http://f", None), with("http://h", "http://f", Some("http://p")));
         assert_eq!(refused(&plain, &through, &[]), said("proxy"));

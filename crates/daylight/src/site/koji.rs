@@ -21,7 +21,10 @@ pub(super) fn describe(koji: &KojiRecord, repository: &Repository, observes: boo
     if repository.as_of.is_none() {
         match repository.koji_figures() {
             Some(figures) => lines.extend(state(&figures)),
-            None => lines.push("map: none, because no look at the hub has succeeded yet".to_owned()),
+            None => lines.push(match repository.koji_failure().filter(|_| observes) {
+                Some(failure) => format!("map: none, because no look at the hub has succeeded yet: {failure}"),
+                None => "map: none yet; the first request reads the hub".to_owned(),
+            }),
         }
     }
     document.heading("Its Koji hub");
@@ -30,11 +33,20 @@ pub(super) fn describe(koji: &KojiRecord, repository: &Repository, observes: boo
 
 /// The state of the map.
 fn state(figures: &KojiFigures) -> Vec<String> {
-    let KojiFigures { tags, builds, files, event, confirmed, failure, calls_per_request, left_out, .. } = figures;
-    let mut lines = vec![
-        format!("map: {builds} builds with {files} files in {} tags, as of event {event}", tags.len()),
-        format!("confirmed: {}", confirmed),
-    ];
+    let KojiFigures {
+        tags, without_tags, builds, files, event, confirmed, failure, calls_per_request, left_out, ..
+    } = figures;
+    let mut lines =
+        vec![format!("tags with builds: {}", if tags.is_empty() { "none".to_owned() } else { tags.join(", ") })];
+    if !without_tags.is_empty() {
+        lines.push(format!("patterns that no tag matches: {}", without_tags.join(", ")));
+    }
+    lines.extend([
+        format!("builds: {builds}"),
+        format!("files of these: {files}"),
+        format!("newest event: {event}"),
+        format!("confirmed: {confirmed}"),
+    ]);
     if let Some(failure) = failure {
         lines.push(format!("stale: no look has confirmed it since ({})", failure.as_str()));
     }

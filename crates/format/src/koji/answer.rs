@@ -62,8 +62,6 @@ pub struct History {
     /// Of each row of all tables, the newest event in it and a hash of the row. The row of a listing that ends has another
     /// hash.
     pub rows: Vec<(EventId, u64)>,
-    /// A digest of the rows of all tables, whatever their order: two equal ones are the same history.
-    pub digest: u64,
 }
 
 /// A time that a build was in a tag.

@@ -1,6 +1,6 @@
 //! What a hub lists and no repository has, and why.
 
-use crate::koji::model::{Archive, BuildState, TaggedBuild};
+use crate::koji::model::{Archive, BuildState, Nvr, TaggedBuild};
 
 /// The longest name, in bytes, as file systems have it.
 const NAME_MAX: usize = 255;
@@ -60,6 +60,11 @@ pub fn build(build: &TaggedBuild) -> Option<LeftOut> {
         (!is_plain(&build.volume), LeftOut::Volume),
     ];
     reasons.into_iter().find_map(|(is, reason)| is.then_some(reason))
+}
+
+/// Whether the names of a build and of its volume are plain parts of a path.
+pub fn has_plain_names(nvr: &Nvr, volume: &str) -> bool {
+    [&nvr.name, &nvr.version, &nvr.release].into_iter().all(|part| is_plain(part)) && is_plain(volume)
 }
 
 /// Whether a name is one plain part of a path: it leads nowhere else, on any system, and has no query.

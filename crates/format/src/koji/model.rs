@@ -52,6 +52,48 @@ pub enum FileDigest {
     Sha256([u8; 32]),
 }
 
+impl FileDigest {
+    /// Reads hexadecimal digits, whose number tells the algorithm.
+    pub fn from_hex(digits: &str) -> Option<Self> {
+        match digits.len() {
+            32 => bytes(digits).map(Self::Md5),
+            40 => bytes(digits).map(Self::Sha1),
+            64 => bytes(digits).map(Self::Sha256),
+            _ => None,
+        }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Md5(bytes) => bytes,
+            Self::Sha1(bytes) => bytes,
+            Self::Sha256(bytes) => bytes,
+        }
+    }
+
+    /// Its bytes in hexadecimal digits.
+    pub fn hex(&self) -> String {
+        hex(self.bytes())
+    }
+}
+
+/// Bytes in hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+fn bytes<const N: usize>(digits: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    let half = |digit: u8| char::from(digit).to_digit(16).and_then(|half| u8::try_from(half).ok());
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+        let [high, low] = pair else { return None };
+        *byte = half(*high)? << 4 | half(*low)?;
+    }
+    Some(bytes)
+}
+
 /// The state of a build; Koji's numbers 0 to 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuildState {

@@ -14,7 +14,7 @@ pub(super) fn event(row: &Row) -> Result<KojiEvent, Why> {
 }
 
 pub(super) fn tag(row: &Row) -> Result<Tag, Why> {
-    let name = row.text("name").ok_or(Why::Member("name"))?.to_owned();
+    let name = row.label("name").ok_or(Why::Member("name"))?;
     Ok(Tag { id: TagId(row.id("id")?), name })
 }
 
@@ -44,10 +44,10 @@ pub(super) fn tagged(row: &Row, asked: TagId) -> Result<TaggedBuild, Why> {
         volume: volume(row),
         state: state(row.int("state")),
         tag: row.id("tag_id").map(TagId).unwrap_or(asked),
-        tag_name: row.words("tag_name"),
+        tag_name: row.label("tag_name").unwrap_or_default(),
         tagged: EventId(row.id("create_event")?),
         completed_ms: row.moment("completion_ts").or_else(|| row.text("completion_time").and_then(time)),
-        owner: row.text("owner_name").map(str::to_owned),
+        owner: row.label("owner_name"),
     })
 }
 
@@ -71,8 +71,8 @@ pub(super) fn listing(row: &Row, asked: TagId) -> Result<Listing, Why> {
         state: state(row.int("build.state")),
         tag: row.id("tag_id").or_else(|_| row.id("tag.id")).map(TagId).unwrap_or(asked),
         created: KojiEvent { id: EventId(row.id("create_event")?), at_ms: row.moment("create_ts").unwrap_or(0) },
-        creator: row.text("creator_name").map(str::to_owned),
-        revoked: revoked.map(|event| (event, row.text("revoker_name").map(str::to_owned))),
+        creator: row.label("creator_name"),
+        revoked: revoked.map(|event| (event, row.label("revoker_name"))),
     })
 }
 
@@ -119,25 +119,13 @@ fn state(number: Option<i64>) -> BuildState {
 }
 
 fn digest(kind: Option<i64>, text: Option<&str>) -> Option<FileDigest> {
-    let text = text?;
-    match kind? {
-        0 => bytes(text).map(FileDigest::Md5),
-        1 => bytes(text).map(FileDigest::Sha1),
-        2 => bytes(text).map(FileDigest::Sha256),
-        _ => None,
-    }
-}
-
-/// The bytes of a digest in hexadecimal digits.
-fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    if text.len() != 2 * N || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(bytes)
+    let digest = FileDigest::from_hex(text?)?;
+    let is = match digest {
+        FileDigest::Md5(_) => 0,
+        FileDigest::Sha1(_) => 1,
+        FileDigest::Sha256(_) => 2,
+    };
+    (kind? == is).then_some(digest)
 }
 
 /// A moment that a hub wrote as a text, such as `2026-01-02 03:04:05.678901+00:00`.

@@ -31,6 +31,9 @@ pub enum Why {
     /// One text or one tag is longer than this number of bytes.
     #[error("a text or a tag is longer than {0} bytes")]
     LongPart(usize),
+    /// The texts of one row together are longer than this number of bytes.
+    #[error("the texts of a row are longer than {0} bytes")]
+    LongRow(usize),
     /// Values are nested more deeply than this.
     #[error("values are nested more than {0} times")]
     Deep(usize),

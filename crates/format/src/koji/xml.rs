@@ -1,4 +1,4 @@
-//! Reads XML in pieces as they arrive: what is complete is parsed, and the rest waits for the next piece. So no answer
+//! Reads XML in pieces as they arrive: complete tags and texts are parsed, and the rest waits for the next piece. So no answer
 //! is in memory as a whole.
 
 use crate::koji::unreadable::{Unreadable, Why};
@@ -27,7 +27,7 @@ impl Pieces {
         self.at + self.waiting.len() as u64
     }
 
-    /// Parses what is complete with these bytes. A text is complete at the next `<`.
+    /// Parses the tags and texts that these bytes complete. A text is complete at the next `<`.
     pub(super) fn push(
         &mut self,
         bytes: &[u8],

@@ -119,7 +119,7 @@ impl Watch {
             start("watch-probe", Box::new(move |job| probing::run(&shared, &recorder, &ask, job)));
         }
         let previous = words.as_ref().map(|words| words.previous.clone()).unwrap_or_default();
-        // A caller who asks now learns of this end, and not of the one before, which may be open in the states that were kept.
+        // A call that comes now learns of this end, and not of the one before, which may be open in the states that were kept.
         if let Some(run) = previous.get(&recorder) {
             tells(WatchSeen { previous_run: Some(run), ..WatchSeen::default() });
         }

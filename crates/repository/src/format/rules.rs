@@ -94,6 +94,11 @@ pub(crate) trait FormatRules: Sync {
     /// The package and version of a unit of the journal.
     fn unit<'a>(&self, unit: &'a str) -> Coordinates<'a>;
 
+    /// What the facts in a row about an upstream say, in words. `None`: the unit says enough.
+    fn first_seen(&self, _unit: &str, _seen: &Value) -> Option<String> {
+        None
+    }
+
     /// The package whose checksum `package` is, in formats where checksums are packages of their own.
     fn checksum_of<'a>(&self, package: &'a str) -> Option<&'a str>;
 

@@ -122,6 +122,6 @@ impl Face for MavenFace {
     }
 
     fn show_in_metrics(recorder: &Recorder, known: &Arc<ArcSwap<RepositoryTable>>) {
-        koji::counted::show_in_metrics(recorder, known);
+        koji::confirmed::show_in_metrics(recorder, known);
     }
 }

@@ -3,6 +3,7 @@
 use crate::bad_setting::BadSetting;
 use crate::cleanup::used_name::UsedName;
 use crate::format::rules::{Coordinates, FormatRules, NamePlace, PatternSyntax, PrefixSyntax};
+use crate::maven::koji::rows::told;
 use crate::maven::layout_policy::LayoutPolicy;
 use crate::maven::version_policy::VersionPolicy;
 use crate::record::{RepositoryRecord, Retention};
@@ -52,7 +53,10 @@ impl FormatRules for MavenRules {
 
     fn settle(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {
         match record.koji() {
-            Some(_) if !own => Err(BadSetting::not_for("remote.koji", record, "remote repositories of format maven")),
+            Some(_) if !own => {
+                let text = "`remote.koji` is a setting of remote repositories of format maven";
+                Err(BadSetting::new(text, &format!("make it with `--format maven`, not {}", record.format)))
+            }
             _ => Ok(()),
         }
     }
@@ -123,6 +127,11 @@ impl FormatRules for MavenRules {
             Some((group, artifact)) => coordinates(group, artifact, what.strip_prefix("versions/").unwrap_or_default()),
             None => Coordinates { package: Cow::Borrowed(folder), version: Cow::Borrowed("") },
         }
+    }
+
+    fn first_seen(&self, unit: &str, seen: &Value) -> Option<String> {
+        let (unit, _) = unit.split_once("//").unwrap_or((unit, ""));
+        (unit == told::UNIT).then(|| told::told(seen)).flatten()
     }
 
     fn checksum_of<'a>(&self, _: &'a str) -> Option<&'a str> {

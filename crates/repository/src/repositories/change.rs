@@ -161,6 +161,8 @@ impl Repositories {
             drop_former(&self.services, repository.id);
         }
         let (set, _) = self.find(name, event).await?;
+        set.change_from(&repository.record);
+        self.wake_hints();
         let mut frees = former.map(|cached| frees_cached(&self.services, cached.lost(former_files).1));
         let mut pruned = None;
         if set.record.retention != repository.record.retention {

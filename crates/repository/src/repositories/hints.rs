@@ -59,13 +59,13 @@ impl Repositories {
         Ok(())
     }
 
-    /// Looks at the upstreams that are due because of hints. Returns when the next look is due; `None`: no hint waits.
+    /// Looks at the upstreams that are due because of hints or of changed settings. Returns when the next look is due; `None`: no hint waits.
     pub async fn look_for_hints(&self) -> Option<Millis> {
         let mut event = Event::job("hints.follow", self.services.clock.now());
         let table = self.table(&mut event).await.ok()?;
         let remotes = table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Remote);
         let look = |remote: &Arc<Repository>| {
-            if !remote.shared.hints.are_waiting() {
+            if !remote.shared.hints.are_waiting() && !remote.awaits_look() {
                 return None;
             }
             face!(remote.format, look_for_hints(self.served(remote, &table.stamp)))
@@ -78,7 +78,7 @@ impl Repositories {
         self.services.remotes.hints.changed.notified().await;
     }
 
-    /// Wakes the job that looks at upstreams, because the clock was set.
+    /// Wakes the job that looks at upstreams, because the clock was set or settings were changed.
     pub fn wake_hints(&self) {
         self.services.remotes.hints.changed.notify_one();
     }

@@ -82,7 +82,8 @@ pub struct ListedChange {
     #[schemars(with = "String")]
     pub name: Option<String>,
     /// What it changed: of a repository `added`, `claims: +rack` and so on (absent where the record before it is too far back in the
-    /// journal), of a token `created, with read` or `revoked`, of a version or file that was yanked or deleted `restored`.
+    /// journal), of a token `created, with read` or `revoked`, of a version or file that was yanked or deleted `restored`, of a look at
+    /// a Koji hub its builds and their tags.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub what: Option<String>,
@@ -132,8 +133,14 @@ impl Repositories {
         let table = self.table(event).await?;
         let rows = std::mem::take(&mut page.rows);
         let listed = |row: JournalRow| {
-            let what = what_changed(&row, &page).map(|what| Event::text(&what));
             let made = row.change.repository().and_then(|id| page.repositories.get(&id).map(|record| (id, record)));
+            let what = match &row.change {
+                Change::FirstSeen { unit, seen, .. } => made
+                    .and_then(|(_, record)| Format::named(&record.format))
+                    .and_then(|format| format.rules().first_seen(unit, seen)),
+                _ => what_changed(&row, &page),
+            };
+            let what = what.map(|what| Event::text(&what));
             let now = made.and_then(|(id, _)| table.by_name.values().find(|repository| repository.id == id));
             let name = now.map(|now| now.record.name.clone()).or_else(|| made.map(|(_, record)| record.name.clone()));
             ListedChange { what, ..list(row, name, made.and_then(|(_, record)| Format::named(&record.format))) }

@@ -55,12 +55,14 @@ pub(crate) struct Incoming<'a, S> {
     /// Receives the growing file as soon as there are bytes to read. `None`: no request may read it before its end.
     pub(crate) show: Option<S>,
     pub(crate) followers: Followers<'a>,
+    /// The most bytes that it may have.
+    pub(crate) longest: u64,
 }
 
 impl<S: Show> Incoming<'_, S> {
     /// Receives the whole body.
     pub(crate) async fn take(self, store: &Store, event: &mut Event) -> Result<Download, Trouble> {
-        let longest = self.file.longest();
+        let longest = self.longest;
         refuse_above(longest, self.answer.length().unwrap_or(0))?;
         let mut first = BytesMut::new();
         while first.len() as u64 <= TAIL
@@ -83,8 +85,7 @@ impl<S: Show> Incoming<'_, S> {
 
     async fn take_file(self, store: &Store, first: BytesMut, event: &mut Event) -> Result<Download, Trouble> {
         refuse_a_page(self.file, &first)?;
-        let longest = self.file.longest();
-        let Self { answer, expected, show, mut followers, .. } = self;
+        let Self { answer, expected, show, mut followers, longest, .. } = self;
         let length = answer.length();
         let mut staged = store.stage(event).await?;
         let file = Arc::new(staged.open()?);

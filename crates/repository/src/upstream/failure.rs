@@ -122,6 +122,11 @@ impl Failure {
         Self { status: Some(status), ..Self::new(Reason::KojiFileMissing, text) }
     }
 
+    /// The same, with the time of the next attempt that may succeed.
+    pub(crate) fn again_at(self, until: Millis) -> Self {
+        Self { until: Some(until), ..self }
+    }
+
     /// The failure of a repository whose index was never read, because of this.
     pub(crate) fn unread(self, until: Millis) -> Self {
         let until = self.until.map_or(until, |paused| paused.max(until));

@@ -197,7 +197,12 @@ impl<'a> FetchJob<'a> {
         let followers = Followers::new(self.remote, self.file.path, self.stages);
         // Bytes that are to be decoded are nobody's file.
         let show = (coding != ContentCoding::Gzip).then_some(show);
-        let incoming = Incoming { file: &self.file, answer: &mut answer, expected: &mut expected, show, followers };
+        // A body that has no length, and no end either, is not received whole to find that its size is another one.
+        let is_sized = policy == ChecksumPolicy::Strict && coding == ContentCoding::Identity;
+        let placed_bytes = placed.filter(|_| is_sized).map_or(u64::MAX, |placed| placed.size_bytes);
+        let longest = self.file.longest().min(placed_bytes);
+        let (file, answer) = (&self.file, &mut answer);
+        let incoming = Incoming { file, answer, expected: &mut expected, show, followers, longest };
         let download = incoming.take(store, event).await?;
         let (claims, unknown) = match expected.sure(event).await? {
             Ok(claims) => (claims, None),

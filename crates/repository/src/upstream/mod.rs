@@ -46,7 +46,6 @@ use crate::bad_setting::BadSetting;
 use crate::error::{Error, Result};
 use crate::hints::HintBoard;
 use crate::index::open_files::OpenFiles;
-use crate::maven::koji::answer_body;
 use crate::record::RemoteRecord;
 use crate::repository::Repository;
 use crate::tree::file::File;
@@ -66,6 +65,8 @@ use tokio::runtime::Handle;
 /// Interval at which the last use of an open file is recorded, in milliseconds. Otherwise a file in constant use would
 /// look like the least recently used one, which eviction takes first.
 pub(crate) const TOUCH_INTERVAL_MS: i64 = 3_600_000;
+/// The most bytes of one answer, unpacked, and of all answers that are being read.
+pub(crate) const KOJI_ANSWER_MAX: u64 = 512 << 20;
 /// How long a request that has another answer waits for an upstream. A later response is cached for the next request.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a request waits for an upstream that hung and is being tried again. If it does not answer, its circuit
@@ -170,7 +171,7 @@ impl Remotes {
         recorder.register(lists.bound().clone());
         let indexes = Bound::new(BoundName::UpstreamIndexes, "", limits.indexes_bytes);
         recorder.register(indexes.clone());
-        let koji_answers = Bound::new(BoundName::KojiAnswers, "", answer_body::ANSWER_MAX);
+        let koji_answers = Bound::new(BoundName::KojiAnswers, "", KOJI_ANSWER_MAX);
         recorder.register(koji_answers.clone());
         let koji_maps = Bound::new(BoundName::KojiMaps, "", limits.koji_maps_bytes);
         recorder.register(koji_maps.clone());

@@ -53,7 +53,7 @@ pub(super) fn write(page: &mut Page, upstreams: &[Arc<UpstreamCalls>], view: &Me
             };
             let [address, port] = address(host);
             let labels =
-                [("http_response_status_code", status.as_str()), ("server_address", address), ("server_port", port)];
+                [("http_response_status_code", status.as_str()), ("server_address", &address), ("server_port", &port)];
             let up_to = only(REQUEST, durations.up_to());
             by_status.buckets(&labels, up_to, durations.count, durations.nanos as f64 / 1e9);
         }
@@ -89,15 +89,18 @@ pub(super) fn write_connections(page: &mut Page, bounds: &[Arc<Bound>], view: &M
         for bound in bounds.iter().filter(|bound| bound.name() == name) {
             let Some(host) = names.get(bound.which()) else { continue };
             let [address, port] = address(host);
-            let labels = [("http_connection_state", state), ("server_address", address), ("server_port", port)];
+            let labels = [("http_connection_state", state), ("server_address", &*address), ("server_port", &*port)];
             open.sample(&labels, bound.used());
         }
     }
 }
 
-/// The name and the port of a host. A host that has only a number here has no port.
-fn address(host: &str) -> [&str; 2] {
-    host.rsplit_once(':').map_or([host, ""], |(name, port)| [name, port])
+/// The name and the port of a host. A host that has only a number here has no port. The text behind the port tells two
+/// servers at one address apart: `koji.example.org:443 (hub)`.
+fn address(host: &str) -> [String; 2] {
+    let Some((name, port)) = host.rsplit_once(':') else { return [host.to_owned(), String::new()] };
+    let (port, more) = port.split_once(' ').map_or((port, String::new()), |(port, more)| (port, format!(" {more}")));
+    [format!("{name}{more}"), port.to_owned()]
 }
 
 fn label(name: &str, host: &HostView) -> String {
@@ -118,4 +121,16 @@ fn hosts(upstreams: &[Arc<UpstreamCalls>], view: &MetricsView) -> BTreeMap<Strin
         sum.counts.merge(&calls.counts());
     }
     hosts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_of_a_hub_is_a_number_and_its_name_differs_from_that_of_its_files() {
+        assert_eq!(address("koji.example.org:443"), ["koji.example.org", "443"]);
+        assert_eq!(address("koji.example.org:443 (hub)"), ["koji.example.org (hub)", "443"]);
+        assert_eq!(address("7"), ["7", ""]);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::hooks::HookFigures;
 use super::index::FollowedIndex;
-use super::koji_map::KojiMap;
+use super::koji_map::{self, KojiMap};
 use crate::cli::context::Context;
 use crate::cli::{failure, table};
 use crate::config::duration;
@@ -52,6 +52,8 @@ pub(super) struct Repository {
     index: Option<FollowedIndex>,
     #[serde(default)]
     koji: Option<KojiMap>,
+    #[serde(default)]
+    koji_failure: Option<String>,
     #[serde(default)]
     hook_secret: String,
     #[serde(default)]
@@ -154,7 +156,7 @@ impl Repository {
         };
         let map = match (&self.koji, hub) {
             (Some(map), _) => map.lines(),
-            (None, Some(_)) => vec![("map", "none: no look at the hub has succeeded yet".to_owned())],
+            (None, Some(_)) => koji_map::none(self.koji_failure.as_deref()),
             (None, None) => Vec::new(),
         };
         let behind = self.behind_since.clone().unwrap_or_default();

@@ -1,10 +1,10 @@
 //! The flags of a Koji hub, of `repo add` and `repo set`.
 
-use super::settings::object;
+use super::body::object;
 use crate::cli::failure::Failure;
 use serde_json::{Value, json};
 
-/// The settings of a Koji hub. `repo set` changes those that are named.
+/// The settings of a Koji hub. `repo set` changes the settings that are given.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct KojiFlags {
     /// URL of a Koji hub whose builds the repository has; it gets no credentials

@@ -1,5 +1,6 @@
 //! The settings of a repository as flags of `repo add` and `repo set`, and as the body of an API call.
 
+use super::body::{given, object};
 use super::koji_flags::KojiFlags;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -199,14 +200,6 @@ impl SettingFlags {
             ("claim", (!self.claim.is_empty()).then(|| json!(self.claim))),
         ])
     }
-}
-
-fn given<const N: usize>(settings: [(&str, Option<Value>); N]) -> Map<String, Value> {
-    settings.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-}
-
-pub(super) fn object<const N: usize>(settings: [(&str, Option<Value>); N]) -> Option<Value> {
-    Some(given(settings)).filter(|settings| !settings.is_empty()).map(Value::Object)
 }
 
 /// A list; `none` alone removes it.

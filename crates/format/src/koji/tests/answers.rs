@@ -1,4 +1,4 @@
-//! What is made of answers, with and without the members that they may lack.
+//! The values of answers, with and without the members that they may lack.
 
 use super::written::{Value, row, text};
 use super::{answer, read, response};

@@ -96,8 +96,65 @@ fn depth_texts_tags_and_the_whole_have_limits() {
 fn rows_have_limits() {
     let many = Value::Struct((0..257).map(|n| (format!("m{n}"), Value::Nil)).collect());
     assert_eq!(answer(ARCHIVES, &Value::Array(vec![many]).xml()).unwrap_err().why, Why::Many(256));
-    let long = Value::Struct((0..6).map(|n| (format!("m{n}"), text(&"9".repeat(1 << 20)))).collect());
-    assert_eq!(answer(ARCHIVES, &Value::Array(vec![long]).xml()).unwrap_err().why, Why::LongPart(4 << 20));
+    let long = |name: &dyn Fn(usize) -> String| {
+        let mut members: Vec<_> = (0..6).map(|n| (name(n), text(&"9".repeat(1 << 20)))).collect();
+        members.extend([("id".to_owned(), Value::Int(1)), ("build_id".to_owned(), Value::Int(7))]);
+        answer(ARCHIVES, &Value::Array(vec![Value::Struct(members)]).xml()).map_err(|error| error.why)
+    };
+    assert_eq!(long(&|_| "filename".to_owned()).unwrap_err(), Why::LongRow(4 << 20));
+    // Nobody reads these, so they are not kept.
+    assert!(long(&|n| format!("m{n}")).is_ok());
+}
+
+#[test]
+fn every_member_that_a_row_is_asked_for_is_kept() {
+    let typed = include_str!("../typed.rs");
+    let mut words = typed.split('"').skip(1).step_by(2).filter(|word| !word.is_empty());
+    let kept = include_str!("../row.rs");
+    let lacks = words.find(|word| *word != "DEFAULT" && !kept.contains(&format!("\"{word}\"")));
+    assert_eq!(lacks, None);
+}
+
+#[test]
+fn names_of_tags_and_persons_move_no_terminal_and_are_short_and_moments_are_moments() {
+    let (tag, long) = (TagId(1), "x".repeat(1 << 20));
+    let members = |label: &str, ts: Value| {
+        let one = || Value::Int(1);
+        let (creator, owner, of_tag, name) = (text(label), text(label), text(label), text(label));
+        row([
+            ("id", one()),
+            ("build_id", one()),
+            ("create_event", one()),
+            ("create_ts", ts),
+            ("creator_name", creator),
+            ("owner_name", owner),
+            ("tag_name", of_tag),
+            ("name", name),
+        ])
+    };
+    for (name, expected) in [
+        ("\u{1b}[31mann\r\n2026 \u{202e}", "\u{fffd}[31mann\u{fffd}\u{fffd}2026 \u{fffd}".to_owned()),
+        (&long, "x".repeat(256)),
+        ("zo\u{eb}", "zo\u{eb}".to_owned()),
+    ] {
+        let rows = Value::Array(vec![members(name, Value::Nil)]);
+        let tags = answer(Question::Tags { pattern: "*".into() }, &rows.xml()).unwrap();
+        let Reply::Answers(answers) = tags else { panic!() };
+        assert!(matches!(&answers[..], [Ok(Answer::Tags(tags))] if tags[0].name == expected), "{answers:?}");
+        let tagged = answer(Question::Tagged { tag, event: None, inherit: false }, &rows.xml()).unwrap();
+        let Reply::Answers(answers) = tagged else { panic!() };
+        let is = |of: &crate::koji::model::TaggedBuild| of.tag_name == expected && of.owner.as_ref() == Some(&expected);
+        assert!(matches!(&answers[..], [Ok(Answer::Tagged(builds))] if is(&builds[0])), "{answers:?}");
+    }
+    for (ts, expected) in [(1.5, 1_500), (9.3e15, 0), (-9.3e15, 0), (-1.0, 0), (253_402_300_800.0, 0)] {
+        let tables = row([("tag_listing", Value::Array(vec![members("ann", Value::Double(ts))]))]);
+        let Ok(Reply::Answers(answers)) = answer(Question::History { tag, after: None }, &tables.xml()) else {
+            panic!()
+        };
+        let [Ok(Answer::History(history))] = &answers[..] else { panic!() };
+        assert_eq!(history.listings[0].created.at_ms, expected, "{ts}");
+        assert_eq!(history.listings[0].creator.as_deref(), Some("ann"));
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is left out, and that no name leads out of the URL of the files.
+//! Builds and files that are left out, and that no name leads out of the URL of the files.
 
 use crate::koji::left_out::{self, LeftOut, is_plain};
 use crate::koji::model::*;

@@ -16,7 +16,7 @@ pub(super) const CHECK: Check = Check {
     key: "stale-index",
     kind: FindingKind::Failure,
     about: "A remote repository is behind its upstream: clients do not see new versions",
-    when: "its index could not be checked for 5 minutes because the looks fail, or no look was made for 150 minutes, or a hook announced a change 5 minutes ago that the upstream does not show",
+    when: "its index, or the map of its Koji hub, could not be checked for 5 minutes because the looks fail, or no look was made for 150 minutes, or a hook announced a change 5 minutes ago that the upstream does not show",
     unless: "",
     after: Duration::ZERO,
     keeps: Duration::from_secs(60),

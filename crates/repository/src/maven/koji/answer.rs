@@ -13,7 +13,7 @@ pub(crate) mod metadata;
 pub(crate) mod plugin_prefixes;
 pub(crate) mod shown;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::content::Content;
 use crate::error::Result;
@@ -31,17 +31,16 @@ pub(crate) async fn fetch(
     trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content> {
-    remote.repository.shared.koji().counted.request();
     let (of, checksum) = match file.checksum() {
         Some((of, checksum)) => (of, Some(checksum)),
         None => (*file, None),
     };
     if of.is_metadata() {
-        let asked = Asked::ready(remote, event).await?;
+        let asked = Asked::ready(remote, event).await?.counted();
         let document = Box::pin(metadata::document(&asked, &of, trace, event)).await?;
         return Ok(checksum.and_then(|checksum| document.sum(checksum)).unwrap_or(document));
     }
-    let mut asked = Asked::with(remote, file.folder, event).await?;
+    let mut asked = Asked::with(remote, file.folder, event).await?.counted();
     match checksum {
         Some(checksum) => file::checksum(&mut asked, file, &of, checksum, trace, event).await,
         None if asked.has(file) => file::fetch(&mut asked, file, trace, event).await,

@@ -1,5 +1,6 @@
 //! The body of a hub's response on its way into the reader: unpacked, counted, and never more than the limit.
 
+use crate::upstream::KOJI_ANSWER_MAX;
 use crate::upstream::failure::Failure;
 use flate2::write::MultiGzDecoder;
 use format::koji::question::Question;
@@ -8,9 +9,6 @@ use format::koji::unreadable::Unreadable;
 use std::io::{self, Write};
 use std::sync::Arc;
 use telemetry::{Bound, Reason};
-
-/// The most bytes of one answer, unpacked, and of all answers that are being read.
-pub(crate) const ANSWER_MAX: u64 = 512 << 20;
 
 /// How a body is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +46,7 @@ pub(crate) struct Counted {
 impl AnswerBody {
     /// The body of the answers to these questions. Its bytes count in `bound`.
     pub(crate) fn new(questions: Vec<Question>, coding: Coding, bound: Arc<Bound>) -> Self {
-        let reader = AnswerReader::new(questions, ANSWER_MAX);
+        let reader = AnswerReader::new(questions, KOJI_ANSWER_MAX);
         let counted = Counted { reader, bound, held: 0, failure: None };
         match coding {
             Coding::Identity => Self::Plain(Box::new(counted)),

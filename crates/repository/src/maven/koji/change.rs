@@ -1,6 +1,7 @@
 //! The changes of a map, as a look finds them and the journal keeps them.
 
 use format::koji::model::{BuildId, EventId, FileDigest, KojiEvent, Nvr, TagId};
+use serde::{Deserialize, Serialize};
 
 /// A file of a build, below its folder `maven/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +37,8 @@ pub(crate) struct Tagging {
 }
 
 /// Why a build is no longer in a tag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Gone {
     Untagged,
     /// Its package is blocked, or a parent is no longer inherited: the listing itself was not revoked.
@@ -61,6 +63,8 @@ pub(crate) enum Change {
     Past { tagging: Tagging, ended: KojiEvent, by: Option<String> },
     /// The tag has this name.
     Tag { tag: TagId, name: String },
-    /// The newest event that was seen at least ten minutes ago.
-    Settled { event: EventId },
+    /// The newest event that was seen at least ten minutes ago, and the last one that this look saw. `full`: it read all.
+    Settled { event: EventId, seen: EventId, full: bool },
+    /// From here on a folder that several builds have belongs to the one that was tagged first, or last.
+    Rule { oldest: bool },
 }

@@ -1,10 +1,10 @@
 //! How the map of a Koji repository stands, and what a change of its settings would take away, for operators.
 
 use crate::error::Result;
+use crate::maven::koji::load::load;
 use crate::maven::koji::map::KojiMap;
-use crate::maven::koji::state;
 use crate::moment::{self, Moment};
-use crate::record::KojiRecord;
+use crate::record::{KojiRecord, tag_pattern};
 use crate::repository::Repository;
 use crate::services::{Served, Services};
 use format::koji::model::{BuildId, TagId};
@@ -22,6 +22,8 @@ const NAMED_MAX: usize = 10;
 pub struct KojiFigures {
     /// The tags that have builds.
     pub tags: Vec<String>,
+    /// The patterns of the settings that no tag of the hub matches.
+    pub without_tags: Vec<String>,
     /// How many builds are in them.
     pub builds: u64,
     /// How many files these have.
@@ -74,6 +76,7 @@ impl Repository {
         tags.sort_unstable();
         Some(KojiFigures {
             tags,
+            without_tags: self.koji_patterns_without_tags(),
             builds: totals.builds,
             files: totals.files,
             event: known.event.0,
@@ -83,6 +86,28 @@ impl Repository {
             calls_per_request: self.shared.koji().counted.calls_per_request(),
             left_out: known.left_out.into_iter().filter(|(_, count)| *count > 0).collect(),
         })
+    }
+
+    /// Why the last look at the hub failed, before a first one succeeded: no map is in memory.
+    pub fn koji_failure(&self) -> Option<String> {
+        self.record.koji()?;
+        let state = self.shared.koji();
+        let failure = state.follow.failure_after(self.origin, 0).filter(|_| state.known(self.origin).is_none())?;
+        Some(format!("{}: {}", failure.reason.as_str(), failure.detail()))
+    }
+
+    /// The patterns of its settings that no tag matches, as far as the map knows.
+    pub(crate) fn koji_patterns_without_tags(&self) -> Vec<String> {
+        let (Some(record), Some(known)) = (self.record.koji(), self.shared.koji().known(self.origin)) else {
+            return Vec::new();
+        };
+        let tags = known.map.tags();
+        record
+            .tags
+            .iter()
+            .filter(|pattern| !tags.iter().any(|(_, tag)| tag_pattern::matches(pattern, tag)))
+            .cloned()
+            .collect()
     }
 
     /// What the settings of `then` would change in the map of this repository. `None`: nothing, or it has no map.
@@ -100,7 +125,7 @@ impl Repository {
 pub async fn load_koji(services: &Services, name: &str, event: &mut Event) -> Result<()> {
     let (repository, settings) = services.find(name, event).await?;
     if repository.record.koji().is_some() {
-        state::load(&Served { services, repository: &repository, settings: &settings }.remote(), event).await?;
+        load(&Served { services, repository: &repository, settings: &settings }.remote(), event).await?;
     }
     Ok(())
 }
@@ -124,7 +149,7 @@ fn foresee(map: &KojiMap, before: &KojiRecord, after: &KojiRecord) -> KojiForese
             }
             nvrs.sort_unstable();
             sentences.push(format!(
-                "{} builds with {count} files would leave with their tags; the next look at the hub decides which ones come",
+                "builds that would leave with their tags: {}, with files: {count}; the next look at the hub decides which ones come",
                 gone.len()
             ));
             (builds, files) = (Some(gone.len() as u64), Some(count));
@@ -197,7 +222,10 @@ mod tests {
         let (map, before) = (map(), record(&["a-*", "b-*"], false, None));
         let narrow = foresee(&map, &before, &record(&["a-*"], false, None));
         assert_eq!((narrow.builds, narrow.files, &narrow.named[..]), (Some(1), Some(1), &["lamp-3-1".to_owned()][..]));
-        assert!(narrow.text.starts_with("1 builds with 1 files would leave") && narrow.text.contains("the next look"));
+        assert!(
+            narrow.text.starts_with("builds that would leave with their tags: 1, with files: 1")
+                && narrow.text.contains("the next look")
+        );
         let wider = foresee(&map, &before, &record(&["*"], false, None));
         assert_eq!((wider.builds, wider.named.len()), (Some(0), 0));
         let inherit = foresee(&map, &before, &record(&["a-*"], true, None));

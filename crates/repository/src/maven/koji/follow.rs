@@ -5,6 +5,8 @@ use crate::hints::hint::Hint;
 use crate::hints::waiting::Arrived;
 use crate::maven::koji::job::{self, Whose};
 use crate::maven::koji::schedule::{LOOK_EVERY_MS, PAUSED_AFTER_MS};
+use crate::record::RepositoryRecord;
+use crate::repository::Repository;
 use crate::upstream::Remote;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,9 +27,13 @@ pub(crate) fn follow(remote: &Remote) {
         if !is_used && !has_hints && !koji.follow.is_idle_look_due(now) {
             return;
         }
+        let origin = remote.repository.origin;
+        if koji.known(origin).is_none() && koji.follow.recent_failure(origin, now).is_some() {
+            return;
+        }
         // A little before a client would need it, so that no client waits.
         let since = Millis(now.0 - LOOK_EVERY_MS / 12 * 11);
-        if koji.known(remote.repository.origin).is_some_and(|known| known.tried >= since && known.tried <= now) {
+        if koji.known(origin).is_some_and(|known| known.tried >= since && known.tried <= now) {
             return;
         }
     }
@@ -48,9 +54,31 @@ pub(crate) fn take_hint(remote: &Remote, published: Option<Millis>, shared: &Arc
     Ok(())
 }
 
-/// Starts a look if hints make one due. Returns the time of the next.
+impl Repository {
+    /// Records that its settings were others before. If the hub's were, a look is due.
+    pub(crate) fn change_from(&self, before: &RepositoryRecord) {
+        if let (Some(before), Some(now)) = (before.koji(), self.record.koji())
+            && before != now
+        {
+            self.shared.koji().follow.change_settings(before);
+        }
+    }
+
+    /// Whether a look is due because the settings of its hub were changed.
+    pub(crate) fn awaits_look(&self) -> bool {
+        self.record.koji().is_some_and(|record| self.shared.koji().follow.has_other_settings(record))
+    }
+}
+
+/// Starts a look if hints or other settings make one due. Returns the time of the next that hints cause.
 pub(crate) fn look_for_hints(remote: &Remote) -> Option<Millis> {
     let (repository, now) = (&remote.repository, remote.now());
+    if repository.asks
+        && repository.awaits_look()
+        && let Ok(turn) = repository.shared.koji().looking.clone().try_lock_owned()
+    {
+        drop(job::start(remote, Whose::Ours { hinted: false }, turn));
+    }
     let due = repository.shared.hints.due(now)?;
     if due > now || !repository.asks {
         return Some(due);

@@ -11,17 +11,19 @@ use format::koji::answer::{Answer, Fault};
 use format::koji::question::Question;
 use format::koji::reading::Reply;
 use format::koji::request;
+use std::time::Duration;
 use store::Lane;
 use telemetry::{Event, Op, Reason, Tick};
+use tokio::time::timeout;
 
 /// The fault of a hub that is offline. It comes with status 200.
 const OFFLINE: i64 = 1014;
 /// A hub computes the whole answer before it sends the head of its response.
 const PATIENCE: u32 = 6;
+/// How long the body of an answer may take, at whatever rate it comes. A look of another part of the tag follows.
+const BODY_AT_MOST: Duration = Duration::from_secs(600);
 /// Bytes of a body that a thread reads at a time; packed, they are some ten times as many, which takes 20 ms.
 const PIECE: usize = 256 << 10;
-/// The most characters of a fault that are recorded.
-const FAULT_CHARACTERS: usize = 300;
 
 /// Asks in one round: one question as a call, several as one `multiCall`. The answers are in the order of the questions.
 /// A failure is one of the whole round: no connection, a status, an answer that is too large or damaged, or a fault of
@@ -58,10 +60,10 @@ fn is_outage(fault: &&Fault) -> bool {
     fault.code == OFFLINE
 }
 
-/// The failure of a round for which the hub had a fault. Its text may be a traceback, so only its beginning is recorded,
-/// and clients never see it.
+/// The failure of a round for which the hub had a fault. Its text may be the beginning of a traceback, so clients never
+/// see it.
 fn failure(fault: &Fault) -> Failure {
-    let text: String = Event::text(&fault.text).chars().take(FAULT_CHARACTERS).collect();
+    let text = Event::text(&fault.text);
     let what = if is_outage(&fault) { "the hub is offline" } else { "the hub has a fault" };
     Failure::new(Reason::UpstreamFailed, format!("{what} ({}): {text}", fault.code))
 }
@@ -82,7 +84,11 @@ async fn call(remote: &Remote, questions: &[Question], event: &mut Event) -> Res
         invalid(format!("the hub answered with a coding that was not asked for: {}", Event::text(name)))
     })?;
     let body = AnswerBody::new(questions.to_vec(), coding, remote.remotes.koji_answers.clone());
-    read(remote, &mut arriving, body, event).await
+    let reading = timeout(BODY_AT_MOST, read(remote, &mut arriving, body, event));
+    reading.await.unwrap_or_else(|_| {
+        let text = format!("the hub's answer was not complete after {} s", BODY_AT_MOST.as_secs());
+        Err(Failure::new(Reason::UpstreamTimeout, text))
+    })
 }
 
 /// Reads the body on a thread, piece by piece.

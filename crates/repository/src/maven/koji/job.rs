@@ -3,10 +3,12 @@
 use crate::error::{Error, Result};
 use crate::maven::koji::change::Change;
 use crate::maven::koji::hub;
+use crate::maven::koji::load::load;
 use crate::maven::koji::look::{Look, Step};
 use crate::maven::koji::map::KojiMap;
 use crate::maven::koji::schedule::LOOK_EVERY_MS;
-use crate::maven::koji::state::{self, Known, KojiState};
+use crate::maven::koji::state::{Known, KojiState};
+use crate::maven::koji::take::take;
 use crate::record::KojiRecord;
 use crate::upstream::failure::Failure;
 use crate::upstream::{PATIENCE, Remote};
@@ -16,10 +18,14 @@ use format::koji::question::Question;
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
-use telemetry::{Event, Job, Millis, Op, Outcome, Reason};
+use std::time::Duration;
+use telemetry::{Event, Job, Millis, Op, Outcome, Reason, Tick};
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+
+/// The longest time of a look. A hub that sends its answers drop by drop ends with it, so that another look begins.
+const LOOK_MAX: Duration = Duration::from_secs(1_800);
 
 /// Who needs a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +53,7 @@ pub(crate) fn record(remote: &Remote) -> Option<&KojiRecord> {
     remote.repository.record.remote.as_ref().and_then(|remote| remote.koji.as_deref())
 }
 
-/// What is known of the hub, after a look if one is due. A request that has another answer waits a few seconds for it.
+/// The known state of the hub, after a look if one is due. A request that has another answer waits a few seconds for it.
 ///
 /// # Errors
 ///
@@ -57,9 +63,9 @@ pub(crate) async fn ready(remote: &Remote, event: &mut Event) -> Result<Known> {
     let since = Millis(now.0 - LOOK_EVERY_MS);
     koji.follow.ask(now);
     let failures = koji.follow.failures();
-    let known = state::load(remote, event).await?;
+    let known = load(remote, event).await?;
     if let Some(known) = &known
-        && known.tried >= since
+        && (since..=now).contains(&known.tried)
         && record(remote).is_none_or(|record| !koji.follow.has_other_settings(record))
     {
         return Ok(known.clone());
@@ -67,17 +73,25 @@ pub(crate) async fn ready(remote: &Remote, event: &mut Event) -> Result<Known> {
     if !remote.repository.asks {
         return known.ok_or(Error::Unasked);
     }
+    if known.is_none()
+        && record(remote).is_none_or(|record| !koji.follow.has_other_settings(record))
+        && let Some(failure) = koji.follow.recent_failure(remote.repository.origin, now)
+    {
+        event.detail = failure.detail();
+        return Err(failure.into());
+    }
     if let Err(error) = remote.may_wait() {
         return known.ok_or(error);
     }
     let looked = async {
         let turn = koji.looking.clone().lock_owned().await;
-        let is_tried = koji.known(remote.repository.origin).is_some_and(|known| known.tried >= since);
+        let known = koji.known(remote.repository.origin);
+        let is_tried = known.is_some_and(|known| (since..=remote.now()).contains(&known.tried));
         if is_tried && record(remote).is_none_or(|record| !koji.follow.has_other_settings(record)) {
             return Ok(());
         }
         // A request that waited for a failed look starts no other one.
-        match koji.follow.failure_after(failures) {
+        match koji.follow.failure_after(remote.repository.origin, failures) {
             Some(failure) => Err(failure.into()),
             None => start(remote, Whose::AClient, turn).await.map_err(|_| Error::GivenUp)?,
         }
@@ -133,7 +147,7 @@ async fn run(remote: Remote, whose: Whose, turn: OwnedMutexGuard<()>) -> Result<
     });
     if let Some(failure) = failed {
         (job.reason, job.detail) = (Some(failure.reason), failure.detail());
-        koji.follow.fail(failure);
+        koji.follow.fail(failure, origin, now);
         job.end(Outcome::Failed);
     } else {
         job.end(Outcome::Done);
@@ -155,7 +169,8 @@ pub(crate) fn said(remote: &Remote) -> String {
 async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<String>> {
     let (koji, origin) = (remote.repository.shared.koji(), remote.repository.origin);
     let Some(record) = record(remote) else { return Ok(None) };
-    let known = state::load(remote, job).await?;
+    let known = load(remote, job).await?;
+    koji.follow.begin(record);
     if whose != Whose::AClient && known.is_none() {
         return Ok(None);
     }
@@ -163,10 +178,10 @@ async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<Str
     let memory = koji.follow.memory(origin);
     let from = memory.last;
     let mut look = Look::new(record.clone(), memory, false, remote.now());
-    let mut step = look.next(&map, Vec::new());
+    let (mut step, began) = (look.next(&map, Vec::new()), Tick::now());
     let changes = loop {
         step = match step {
-            Step::Ask(questions) => match hub::ask(remote, &questions, job).await {
+            Step::Ask(questions) => match in_time(began, hub::ask(remote, &questions, job)).await {
                 Ok(answers) => look.next(&map, answers),
                 Err(failure) => match Some(&failure).filter(|one| is_too_much(one)).and_then(|_| look.too_much(&map)) {
                     Some(next) => next,
@@ -178,7 +193,7 @@ async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<Str
         };
     };
     let (added, removed) = (count(&changes, true), count(&changes, false));
-    let taken = match state::take(remote, changes, job).await {
+    let taken = match take(remote, changes, job).await {
         Ok(taken) => taken,
         Err(error) => {
             // The map is another one than the memory knows.
@@ -190,7 +205,7 @@ async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<Str
         (look.event(), look.memory.left_out.clone(), std::mem::take(&mut look.taken.trouble));
     let calls = job.upstream().map_or((0, 0), |used| (used.calls, used.bytes));
     job.detail = format!(
-        "{} calls, {} bytes; events {} to {}; {added} builds added, {removed} removed; {} files{}",
+        "{} calls, {} bytes; events {} to {}; builds: {added} added, {removed} removed; files: {}{}",
         calls.0,
         calls.1,
         from.0,
@@ -204,10 +219,19 @@ async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<Str
         let mut told = Job::begin(&remote.remotes.recorder, "koji_folder_moved");
         told.subject.repository = remote.repository.record.name.as_str().into();
         told.asked(&moved.folder);
-        told.detail = format!("from {:?} to {:?}", nvr(&moved.from), nvr(&moved.to));
+        told.detail = format!("from `{}` to `{}`", nvr(&moved.from), nvr(&moved.to));
         told.end(Outcome::Done);
     }
     Ok((!trouble.is_empty()).then(|| trouble.join("; ")))
+}
+
+/// The answers of a round, or a failure at the end of the time of a look.
+async fn in_time<T>(began: Tick, asked: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let left = LOOK_MAX.saturating_sub(Duration::from_nanos(Tick::now().since(began)));
+    timeout(left, asked).await.unwrap_or_else(|_| {
+        let text = format!("the look took longer than {} seconds", LOOK_MAX.as_secs());
+        Err(Failure::new(Reason::UpstreamTimeout, text))
+    })
 }
 
 /// Whether an answer may be shorter if less is asked: it was too large, or it took too long.
@@ -257,7 +281,7 @@ pub(crate) async fn moved(remote: &Remote, build: BuildId, event: &mut Event) ->
         Error::Upstream(failure) => failure,
         other => Failure::new(other.reason(), other.to_string()),
     };
-    let known = state::load(remote, event).await.map_err(failed)?;
+    let known = load(remote, event).await.map_err(failed)?;
     let Some(facts) = known.and_then(|known| known.map.build(build)) else { return Ok(Moved::Same) };
     let is_deleted = found.as_ref().is_none_or(|found| found.state == BuildState::Deleted);
     let volume = found.map_or_else(|| facts.volume.clone(), |found| found.volume);
@@ -265,10 +289,13 @@ pub(crate) async fn moved(remote: &Remote, build: BuildId, event: &mut Event) ->
         return Ok(Moved::Same);
     }
     let change = Change::Facts { build, volume, deleted: is_deleted };
-    state::take(remote, vec![change], event).await.map_err(failed)?;
+    take(remote, vec![change], event).await.map_err(failed)?;
     match koji.known(remote.repository.origin) {
         Some(known) if is_deleted => Ok(Moved::Deleted(known)),
         Some(known) => Ok(Moved::To(known)),
         None => Ok(Moved::Same),
     }
 }
+
+#[cfg(test)]
+mod tests;

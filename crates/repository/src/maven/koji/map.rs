@@ -19,12 +19,15 @@ use crate::maven::koji::map::builds::{Builds, End, Listing, Set, State, at};
 use crate::maven::koji::map::folders::{Folders, Posting};
 use crate::maven::koji::map::names::{NameId, Names};
 use crate::record::KojiRecord;
-use format::koji::model::{BuildId, EventId, KojiEvent, Nvr, TagId};
+use format::koji::model::{BuildId, EventId, FileDigest, KojiEvent, Nvr, TagId, hex};
 pub(crate) use packed::{DigestKind, FoundDigest};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{Hashes, Seq};
 use telemetry::Millis;
+
+/// The most builds that are told to have lost a folder. A hub may list a million that have the same one.
+const LOST_MAX: usize = 10;
 
 /// The map. It is a value: a look makes the next one from it.
 #[derive(Debug, Default, Clone)]
@@ -34,8 +37,12 @@ pub(crate) struct KojiMap {
     folders: Arc<Folders>,
     tags: BTreeMap<TagId, NameId>,
     settled: Option<EventId>,
+    /// When a look last read all.
+    read_whole: Option<Millis>,
     /// The newest event in it.
     newest: EventId,
+    /// The newest event that a look saw, whatever tag it is of.
+    seen: EventId,
     /// The last row, and the moment, of the first look.
     first: Option<(Seq, Millis)>,
     last: Seq,
@@ -44,15 +51,17 @@ pub(crate) struct KojiMap {
     /// Whether the journal lacks changes of it, because the budget for its rows is used up.
     unrecorded: bool,
     rule: Duplicates,
+    /// The rules that looks had, each from its row on. Before the first one it was the default.
+    rules: Vec<(Seq, Duplicates)>,
 }
 
 /// From when a map is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KojiView {
     Now,
-    /// As the journal had it directly after this change.
+    /// As the journal had it directly after this change, with the rule for duplicates of that time: it stays the same.
     Journal(Seq),
-    /// As Koji had it at this event, as far as the journal knows.
+    /// As Koji had it at this event, as far as the journal knows, with the present rule for duplicates.
     Event(EventId),
 }
 
@@ -69,10 +78,11 @@ pub(crate) enum Duplicates {
 impl Duplicates {
     /// The rule of these settings.
     pub(crate) fn of(record: &KojiRecord) -> Self {
-        match record.duplicates.as_deref() {
-            Some("oldest") => Self::Oldest,
-            _ => Self::Newest,
-        }
+        Self::of_name(record.takes_oldest())
+    }
+
+    fn of_name(oldest: bool) -> Self {
+        if oldest { Self::Oldest } else { Self::Newest }
     }
 }
 
@@ -93,7 +103,7 @@ pub(crate) struct Place {
     pub(crate) at_first_look: bool,
     /// The date that its age counts from: that of the tagging if it was there at the first look, else its first sight.
     pub(crate) since: Millis,
-    /// The builds that have the folder, too, and lost it by the rule of duplicates.
+    /// The first builds that have the folder, too, and lost it by the rule of duplicates.
     pub(crate) lost: Vec<(BuildId, Nvr)>,
 }
 
@@ -111,8 +121,6 @@ pub(crate) struct FoundFile {
 impl FoundFile {
     /// Whether a file with these digests may be this one. Of long digests only the first 16 bytes are compared.
     pub(crate) fn may_be(&self, hashes: &Hashes) -> bool {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        use format::koji::model::FileDigest;
         let same = match &self.digest {
             FoundDigest::Whole(FileDigest::Md5(bytes)) => hashes.md5 == hex(bytes),
             FoundDigest::Whole(FileDigest::Sha1(bytes)) => hashes.sha1 == hex(bytes),
@@ -152,6 +160,22 @@ impl KojiMap {
         self.rule
     }
 
+    /// The rule that the last look recorded.
+    pub(crate) fn recorded_rule(&self) -> Duplicates {
+        self.rules.last().map(|(_, rule)| *rule).unwrap_or_default()
+    }
+
+    /// The rule of a view.
+    fn rule_in(&self, view: KojiView) -> Duplicates {
+        match view {
+            KojiView::Now | KojiView::Event(_) => self.rule,
+            KojiView::Journal(seq) => {
+                let then = self.rules.iter().take_while(|(from, _)| *from <= seq).last();
+                then.map(|(_, rule)| *rule).unwrap_or_default()
+            }
+        }
+    }
+
     /// The same map with this rule.
     pub(crate) fn by(&self, rule: Duplicates) -> Self {
         Self { rule, ..self.clone() }
@@ -161,7 +185,7 @@ impl KojiMap {
     pub(crate) fn place(&self, folder: &str, view: KojiView) -> Result<Place, Box<Lack>> {
         let postings = self.folders.find(folder);
         let candidates = self.candidates(postings.iter().copied(), view);
-        match self.owner(&candidates) {
+        match self.owner(&candidates, view) {
             Some(owner) => Ok(self.told(owner, &candidates)),
             None => Err(Box::new(self.lack(&postings, view))),
         }
@@ -170,7 +194,7 @@ impl KojiMap {
     /// A file of a folder, of the build that has the folder.
     pub(crate) fn file(&self, folder: &str, name: &str, view: KojiView) -> Option<(Place, FoundFile)> {
         let candidates = self.candidates(self.folders.find(folder).into_iter(), view);
-        let owner = self.owner(&candidates)?;
+        let owner = self.owner(&candidates, view)?;
         let mut found = None;
         packed::read(&owner.set.packed, owner.offset, folder, |file| {
             found = Some(file).filter(|file| file.name == name);
@@ -189,7 +213,7 @@ impl KojiMap {
         self.each_below(artifact_folder, |folder, postings| {
             let version = folder.get(artifact_folder.len() + 1..).filter(|version| !version.contains('/'));
             let candidates = self.candidates(postings, view);
-            if let (Some(version), Some(owner)) = (version, self.owner(&candidates)) {
+            if let (Some(version), Some(owner)) = (version, self.owner(&candidates, view)) {
                 let pom = format!("{artifact}-{version}.pom");
                 let mut found = false;
                 packed::read(&owner.set.packed, owner.offset, folder, |file| {
@@ -219,12 +243,12 @@ impl KojiMap {
 
     /// The builds that have a folder.
     fn candidates(&self, postings: impl Iterator<Item = Posting>, view: KojiView) -> Vec<Candidate<'_>> {
-        let builds = &self.builds;
+        let (builds, rule) = (&self.builds, self.rule_in(view));
         let candidate = |Posting { set: index, offset }| {
             let set = at(&builds.sets, index)?;
             let state = builds.state(set.build, view).filter(|state| state.set == index)?;
             let listings = builds.listings(set.build).filter(|listing| builds.holds(listing, view));
-            let listing = match self.rule {
+            let listing = match rule {
                 Duplicates::Newest => listings.max_by_key(|listing| listing.tagged.id),
                 Duplicates::Oldest => listings.min_by_key(|listing| listing.tagged.id),
             };
@@ -235,9 +259,9 @@ impl KojiMap {
     }
 
     /// The one of them that has the folder by the rule.
-    fn owner<'a>(&self, candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> {
+    fn owner<'a>(&self, candidates: &[Candidate<'a>], view: KojiView) -> Option<Candidate<'a>> {
         let key = |candidate: &&Candidate<'_>| (candidate.listing.tagged.id, candidate.build);
-        match self.rule {
+        match self.rule_in(view) {
             Duplicates::Newest => candidates.iter().max_by_key(key).copied(),
             Duplicates::Oldest => candidates.iter().min_by_key(key).copied(),
         }
@@ -261,7 +285,7 @@ impl KojiMap {
             seen: first.seen,
             at_first_look,
             since,
-            lost: lost.map(|candidate| (candidate.build, candidate.state.nvr())).collect(),
+            lost: lost.take(LOST_MAX).map(|candidate| (candidate.build, candidate.state.nvr())).collect(),
         }
     }
 

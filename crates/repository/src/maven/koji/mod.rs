@@ -1,22 +1,23 @@
 //! A remote Maven repository whose content is the builds that a Koji hub has in some tags. It knows all their files, so
 //! it asks the hub nothing while a build runs.
 //!
-//! In reading order: [`hub`] asks questions, and [`answer_body`] receives the answers; [`look`] decides which ones, and turns the answers into [`change`]s;
-//! [`rows`] writes these to the journal; [`map`] keeps them in memory and finds the build of a path; [`state`] is all of
-//! this for one repository; [`answer`] answers requests. [`figures`] and [`check`] are
-//! for operators.
-
-#![allow(dead_code)]
+//! In reading order: [`hub`] asks questions, and [`answer_body`] receives the answers; [`look`] decides which questions,
+//! and turns the answers into [`change`]s; [`take`] applies these: [`rows`] writes them to the journal, [`map`] keeps them
+//! in memory and finds the build of a path. After a start [`load`] reads them back. [`state`] is all of this for one
+//! repository. [`job`] makes looks when they are due by [`schedule`]; [`answer`] answers requests. [`confirmed`],
+//! [`counted`], [`figures`] and [`check`] are for operators.
 
 pub(crate) mod answer;
 pub(crate) mod answer_body;
 pub(crate) mod change;
 pub(crate) mod check;
+pub(crate) mod confirmed;
 pub(crate) mod counted;
 pub(crate) mod figures;
 pub(crate) mod follow;
 pub(crate) mod hub;
 pub(crate) mod job;
+pub(crate) mod load;
 pub(crate) mod look;
 pub(crate) mod map;
 pub(crate) mod moments;
@@ -24,6 +25,8 @@ pub(crate) mod presence;
 pub(crate) mod rows;
 pub(crate) mod schedule;
 pub(crate) mod state;
+pub(crate) mod take;
+pub(crate) mod words;
 
 use crate::error::Result;
 use crate::repository::Repository;

@@ -4,6 +4,8 @@
 //! several rows, so that the digest of a file is found by a small read.
 
 mod form;
+mod small;
+pub(crate) mod told;
 
 use crate::error::{Error, Result};
 use crate::maven::koji::change::{Change, MappedFile};
@@ -18,12 +20,9 @@ use std::sync::Arc;
 use store::{Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
-/// The name of the unit, without the number of the upstream.
-const UNIT: &str = "koji";
-
 /// The unit of these rows.
 fn unit(remote: &Remote) -> String {
-    FirstSeenStore::of(remote).units.unit(UNIT)
+    FirstSeenStore::of(remote).units.unit(told::UNIT)
 }
 
 fn unreadable(remote: &Remote) -> impl FnOnce(serde_json::Error) -> Error + use<> {

@@ -2,17 +2,18 @@
 
 use crate::as_of::Past;
 use crate::bad_setting::BadSetting;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::maven::koji::answer::asked::Asked;
 use crate::maven::koji::hub;
 use crate::repository::Repository;
 use crate::services::Services;
+use crate::upstream::failure::Failure;
 use format::koji::answer::Answer;
 use format::koji::model::{EventId, KojiEvent};
 use format::koji::question::Question;
 use std::sync::Arc;
 use store::{RepositoryKind, Seq};
-use telemetry::{Event, Millis};
+use telemetry::{Event, Millis, Reason};
 
 /// The position of an event of Koji. The one Koji repository answers as of the event, and all others as of its time.
 pub(crate) async fn past(services: &Services, repository: &Repository, at: EventId, event: &mut Event) -> Result<Past> {
@@ -21,8 +22,15 @@ pub(crate) async fn past(services: &Services, repository: &Repository, at: Event
     let remote = services.remotes.remote(&koji, &place);
     let asked = Asked::ready(&remote, event).await?;
     // A look may have seen an event that is newer than all that concern its tags.
-    if at > asked.known.event.max(asked.known.map.newest()) {
-        return Err(Error::Future(format!("event {} of Koji", at.0)));
+    let newest = asked.known.event.max(asked.known.map.newest());
+    if at > newest {
+        let text = format!("no look at the hub has seen event {} of Koji yet: the newest is {}", at.0, newest.0);
+        let name = &koji.record.name;
+        return Err(BadSetting::new(
+            text,
+            &format!("a look comes within a minute, or at once after `POST /hooks/{name}`"),
+        )
+        .into());
     }
     let time = time_of(&asked, at, repository.leaves.len() > 1, event).await?;
     let (until, now) = (time.unwrap_or_default(), services.clock.now());
@@ -47,11 +55,22 @@ async fn time_of(asked: &Asked<'_>, at: EventId, for_others: bool, event: &mut E
     if !asked.remote.repository.asks {
         return Ok(before.map(millis));
     }
+    if let Err(until) = moments.ask(asked.remote.now()) {
+        let text = format!("the hub was asked for the moments of too many events in this minute, event {} too", at.0);
+        return Err(Failure::new(Reason::BoundFull, text).again_at(until).into());
+    }
     let answers = hub::ask(asked.remote, &[Question::Event { event: at }], event).await?;
     Ok(match answers.into_iter().next() {
         Some(Ok(Answer::LastEvent(told))) => Some(moments.keep(at, millis(told))),
-        // Its transaction was rolled back, so nothing happened since the event before.
-        _ => before.map(millis),
+        // Its transaction was rolled back, so nothing happened since the event before. A recent one may still be committed.
+        _ => {
+            let before = before.map(millis);
+            if asked.known.map.settled().is_some_and(|settled| at <= settled) {
+                before.map(|before| moments.keep(at, before))
+            } else {
+                before
+            }
+        }
     })
 }
 
@@ -64,9 +83,10 @@ fn only_koji(repository: &Repository) -> Result<Arc<Repository>> {
     let mut all = repository.leaves.iter().filter(|leaf| leaf.is_koji());
     let (text, hint) = match (all.next(), all.next()) {
         (Some(only), None) => return Ok(only.clone()),
-        (Some(one), Some(other)) => (
+        // They are not named: a reader of the group need not know its members.
+        (Some(_), Some(_)) => (
             format!("the group `{name}` has several Koji repositories, and each hub counts its own events"),
-            format!("name one of them (`{}@koji-...`, `{}@koji-...`), or a moment", one.record.name, other.record.name),
+            "name one of them with its event (`MEMBER@koji-18`), or a moment".to_owned(),
         ),
         (None, _) if repository.record.kind == RepositoryKind::Group => (
             format!("the group `{name}` has no Koji repository, so it has no events of Koji"),

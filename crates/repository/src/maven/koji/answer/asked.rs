@@ -1,15 +1,13 @@
 //! The map as one request sees it.
 
-use crate::error::unlisted::Unlisted;
 use crate::error::{Error, Result};
-use crate::maven::koji::answer::explained;
 use crate::maven::koji::job;
+use crate::maven::koji::load::load;
 use crate::maven::koji::map::{FoundFile, KojiView, Place};
-use crate::maven::koji::state::{self, Known};
+use crate::maven::koji::state::Known;
 use crate::repository::Repository;
 use crate::tree::file::File;
 use crate::upstream::Remote;
-use crate::upstream::trace::FetchTrace;
 use telemetry::{Event, Millis};
 
 /// How long an answer that the map proves is used again, in milliseconds: the interval of looks. A look that finds a
@@ -51,13 +49,21 @@ impl<'a> Asked<'a> {
     /// The map as it is in memory if it has this folder; otherwise after a look, if one is due.
     pub(crate) async fn with(remote: &'a Remote, folder: &str, event: &mut Event) -> Result<Self> {
         let view = KojiView::of(&remote.repository);
-        match state::load(remote, event).await? {
+        match load(remote, event).await? {
             Some(known) if known.map.place(folder, view).is_ok() => {
                 remote.repository.shared.koji().follow.ask(remote.now());
                 Ok(Self { remote, known, view })
             }
             _ => Self::ready(remote, event).await,
         }
+    }
+
+    /// Counts the request of a client that it answers. An explanation is none.
+    pub(crate) fn counted(self) -> Self {
+        if self.remote.repository.asks {
+            self.remote.repository.shared.koji().counted.request();
+        }
+        self
     }
 
     /// A file with the build that has its folder.
@@ -78,17 +84,6 @@ impl<'a> Asked<'a> {
     pub(crate) fn until(&self) -> Option<Millis> {
         let now = self.remote.now();
         self.is_now().then(|| if self.known.failed.is_some() { now } else { Millis(now.0 + PROVEN_MS) })
-    }
-
-    /// The error for a path that the map does not have, and why in the event.
-    pub(crate) fn lacks(&self, file: &File<'_>, trace: &mut FetchTrace) -> Error {
-        trace.told = Some(explained::lack(self, file));
-        // The journal lacks a part of what that moment had.
-        if matches!(self.view, KojiView::Journal(_)) && !self.known.map.is_recorded() {
-            return Error::FirstSeenFull(self.remote.repository.record.name.clone());
-        }
-        let stale = self.known.failed.filter(|_| self.is_now());
-        Unlisted { path: file.path.to_owned(), until: self.until(), stale }.into()
     }
 }
 

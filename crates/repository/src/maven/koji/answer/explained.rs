@@ -1,13 +1,27 @@
 //! Says why a map answers as it does: which build has a file, since when and by whom, which one lost it, and why no
 //! build has it.
 
+use crate::error::Error;
+use crate::error::unlisted::Unlisted;
 use crate::maven::koji::answer::asked::{Asked, name_of};
-use crate::maven::koji::answer::file::algorithm;
 use crate::maven::koji::change::Gone;
-use crate::maven::koji::map::{FoundFile, Lack, Place};
+use crate::maven::koji::map::{FoundFile, KojiView, Lack, Place};
+use crate::maven::koji::words::{at, by, name};
 use crate::tree::file::File;
-use format::koji::model::{KojiEvent, Nvr};
-use telemetry::Millis;
+use crate::upstream::trace::FetchTrace;
+
+impl Asked<'_> {
+    /// The error for a path that the map does not have, and why in the event.
+    pub(crate) fn lacks(&self, file: &File<'_>, trace: &mut FetchTrace) -> Error {
+        trace.told = Some(lack(self, file));
+        // The journal lacks a part of what that moment had.
+        if matches!(self.view, KojiView::Journal(_)) && !self.known.map.is_recorded() {
+            return Error::FirstSeenFull(self.remote.repository.record.name.clone());
+        }
+        let stale = self.known.failed.filter(|_| self.is_now());
+        Unlisted { path: file.path.to_owned(), until: self.until(), stale }.into()
+    }
+}
 
 /// Which build has a file.
 pub(crate) fn place(asked: &Asked<'_>, place: &Place, found: &FoundFile) -> String {
@@ -23,7 +37,7 @@ pub(crate) fn place(asked: &Asked<'_>, place: &Place, found: &FoundFile) -> Stri
     }
     text.push_str(&format!(
         "; the hub has its {} and its size of {} bytes, on the volume `{volume}`",
-        algorithm(&found.digest).ending(),
+        found.digest.algorithm().ending(),
         found.size_bytes
     ));
     if *deleted {
@@ -47,9 +61,7 @@ pub(crate) fn lack(asked: &Asked<'_>, file: &File<'_>) -> String {
             )
         }
         Err(lack) => match *lack {
-            Lack::Never => {
-                format!("no build in the tags has the folder `{folder}`, or had it as far as the journal knows")
-            }
+            Lack::Never => never(asked, folder),
             Lack::Left { nvr, tag_name, why, event, by: who } => {
                 let since = event.map(|event| format!(" at {}", at(event))).unwrap_or_default();
                 let (nvr, who) = (name(&nvr), by(who.as_deref()));
@@ -77,7 +89,42 @@ pub(crate) fn lack(asked: &Asked<'_>, file: &File<'_>) -> String {
             ),
         },
     };
-    format!("{why}; {}", state(asked))
+    format!("{why}{}; {}", before_all(asked), state(asked))
+}
+
+/// Why no build has a folder that none ever had: it may be one of an artifact or of a group.
+fn never(asked: &Asked<'_>, folder: &str) -> String {
+    let map = &asked.known.map;
+    if folder.is_empty() {
+        return "no build in the tags has a file in the top folder".to_owned();
+    }
+    if map.has_below(folder, asked.view) {
+        return format!(
+            "the builds in the tags have folders below `{folder}`, and neither a file in it nor a version with a POM"
+        );
+    }
+    if map.ever_had_below(folder) {
+        let when = if asked.is_now() { "now" } else { "at that moment" };
+        return format!("builds have or had folders below `{folder}`, and none of these builds is in the tags {when}");
+    }
+    let mut text = format!("no build in the tags has the folder `{folder}`, or had it as far as the journal knows");
+    for pattern in asked.remote.repository.koji_patterns_without_tags() {
+        text.push_str(&format!("; no tag of the hub matches `{pattern}`"));
+    }
+    text
+}
+
+/// What to ask for instead of a moment before the first look. Such a moment has nothing.
+fn before_all(asked: &Asked<'_>) -> String {
+    match (asked.view, asked.known.map.first_look()) {
+        (KojiView::Journal(through), Some((first, at))) if through < first => {
+            let name = &asked.remote.repository.record.name;
+            format!(
+                "; that moment is before the first look at the hub, at {at}, and `{name}@koji-EVENT` names one of Koji"
+            )
+        }
+        _ => String::new(),
+    }
 }
 
 /// The state of the map.
@@ -88,20 +135,4 @@ pub(crate) fn state(asked: &Asked<'_>) -> String {
         text.push_str(&format!("; looks fail since then: {}", reason.as_str()));
     }
     text
-}
-
-/// `name-version-release`.
-pub(crate) fn name(nvr: &Nvr) -> String {
-    format!("{}-{}-{}", nvr.name, nvr.version, nvr.release)
-}
-
-fn at(event: KojiEvent) -> String {
-    match event.at_ms {
-        0 => format!("event {}", event.id.0),
-        at => format!("event {} on {}", event.id.0, Millis(at)),
-    }
-}
-
-fn by(who: Option<&str>) -> String {
-    who.map(|who| format!(" by {who}")).unwrap_or_default()
 }

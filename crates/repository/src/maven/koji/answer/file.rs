@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::maven::koji::answer::asked::{Asked, name_of};
 use crate::maven::koji::answer::{explained, shown};
 use crate::maven::koji::job::{self, Moved};
-use crate::maven::koji::map::{DigestKind, FoundDigest, FoundFile, Place};
+use crate::maven::koji::map::{FoundFile, Place};
 use crate::maven::koji::rows;
 use crate::tree::file::File;
 use crate::upstream::checksum_policy::ChecksumPolicy;
@@ -19,7 +19,6 @@ use crate::upstream::placed::PlacedFile;
 use crate::upstream::proof::Proof;
 use crate::upstream::trace::FetchTrace;
 use crate::upstream::{KeptFile, Remembered, Remote};
-use format::koji::model::FileDigest;
 use format::koji::url;
 use format::tree::Checksum;
 use telemetry::{Event, Op, Reason};
@@ -79,7 +78,7 @@ pub(crate) async fn checksum(
     let today = unfiltered(asked.remote);
     let is_kept = kept(&today, of, &found, event).await?.is_some();
     let is_strict = policy(asked.remote) == ChecksumPolicy::Strict;
-    if !is_kept && is_strict && !place.deleted && algorithm(&found.digest) == checksum {
+    if !is_kept && is_strict && !place.deleted && found.digest.algorithm() == checksum {
         tell(asked, &place, &found, trace);
         let (_, digest) = digest_of(asked.remote, of, &found, event).await?;
         return Ok(Content::text(digest, "text/plain"));
@@ -151,21 +150,7 @@ async fn digest_of(
     event: &mut Event,
 ) -> Result<(Checksum, String)> {
     let whole = rows::whole(remote, found, file.folder, name_of(file), event).await?;
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    Ok(match whole.digest {
-        FileDigest::Md5(bytes) => (Checksum::Md5, hex(&bytes)),
-        FileDigest::Sha1(bytes) => (Checksum::Sha1, hex(&bytes)),
-        FileDigest::Sha256(bytes) => (Checksum::Sha256, hex(&bytes)),
-    })
-}
-
-/// The algorithm of the hub's digest of a file, which its importer chose.
-pub(crate) fn algorithm(digest: &FoundDigest) -> Checksum {
-    match digest {
-        FoundDigest::Whole(FileDigest::Md5(_)) => Checksum::Md5,
-        FoundDigest::Whole(FileDigest::Sha1(_)) | FoundDigest::Begins(DigestKind::Sha1, _) => Checksum::Sha1,
-        FoundDigest::Whole(FileDigest::Sha256(_)) | FoundDigest::Begins(DigestKind::Sha256, _) => Checksum::Sha256,
-    }
+    Ok((found.digest.algorithm(), whole.digest.hex()))
 }
 
 /// Whether a request followed a fetch that had begun for the file of another build.

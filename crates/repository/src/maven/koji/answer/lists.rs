@@ -7,8 +7,8 @@ use crate::listed::PageRequest;
 use crate::maven::koji::answer::asked::Asked;
 use crate::maven::koji::answer::metadata;
 use crate::maven::koji::answer::shown::KojiVersion;
+use crate::maven::koji::load::load;
 use crate::maven::koji::map::{FoundFile, KojiView};
-use crate::maven::koji::state;
 use crate::policy::hidden::Hidden;
 use crate::repository::Repository;
 use crate::services::Services;
@@ -25,11 +25,11 @@ const CACHED: usize = 2_000;
 
 /// The map as it is, without a look. It fails if there is none.
 pub(crate) async fn asked<'a>(remote: &'a Remote, event: &mut Event) -> Result<Asked<'a>> {
-    let known = state::load(remote, event).await?.ok_or(Error::Unasked)?;
+    let known = load(remote, event).await?.ok_or(Error::Unasked)?;
     Ok(Asked { remote, known, view: KojiView::of(&remote.repository) })
 }
 
-/// The versions of an artifact, also those that the policy hides.
+/// The versions of an artifact, including the ones that the policy hides.
 pub(crate) async fn versions(remote: &Remote, folder: &str, event: &mut Event) -> Result<Vec<KojiVersion>> {
     Ok(metadata::versions(&asked(remote, event).await?, folder))
 }
@@ -101,7 +101,7 @@ pub(crate) async fn rows(
     folder: &str,
     event: &mut Event,
 ) -> Result<(Vec<FolderRow>, Option<Freshness>)> {
-    let asked = Asked::ready(remote, event).await?;
+    let asked = Asked::ready(remote, event).await?.counted();
     let (map, view) = (&asked.known.map, asked.view);
     let below = |name: String| {
         let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };

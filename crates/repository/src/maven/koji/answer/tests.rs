@@ -1,13 +1,13 @@
 //! Answers from a map in memory, with a server of files that counts its requests.
 
-mod trial;
+pub(crate) mod trial;
 
-use super::explained::name;
 use crate::as_of::Past;
 use crate::content::{Freshness, How};
 use crate::error::Error;
 use crate::error::unlisted::Unlisted;
 use crate::maven::koji::change::{Change, Gone};
+use crate::maven::koji::words::name;
 use format::koji::model::{BuildId, EventId, Nvr, TagId};
 use store::{Hashes, Seq};
 use telemetry::{Millis, Reason};
@@ -18,6 +18,18 @@ const POM: &str = "org/example/lamp/1.0/lamp-1.0.pom";
 const FILES: &[(&str, &[u8])] = &[(JAR, b"light"), (POM, b"<project/>")];
 const LAMP: Build<'_> = Build { id: 7, nvr: "lamp", event: 10, files: FILES };
 const PLACE: &str = "/top/packages/lamp/1.0/1/maven/org/example/lamp/1.0/lamp-1.0.jar";
+
+#[tokio::test]
+async fn a_body_without_an_end_is_not_received_beyond_the_size_of_the_file() {
+    let trial = Trial::begin().await;
+    trial.tag(LAMP, NOW, 1);
+    trial.files.is_endless.store(true, std::sync::atomic::Ordering::Relaxed);
+    for _ in 0..2 {
+        assert_eq!(reason(trial.fetch(JAR).await.0), Reason::UpstreamInvalid);
+    }
+    trial.files.is_endless.store(false, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(trial.text(JAR).await.unwrap(), "light");
+}
 
 fn past(event: u64) -> Past {
     let until = Millis(event_of(event).at_ms);
@@ -74,6 +86,11 @@ async fn an_unknown_path_is_missing_without_a_call_and_the_explanation_says_why(
     assert!(matches!(found, Err(Error::Unlisted(_))));
     let told = trace.told.unwrap();
     assert!(told.contains("was untagged from `release` at event 12 on ") && told.contains(" by bob"), "{told}");
+    let told = trial.fetch("org/example/lamp/maven-metadata.xml").await.1.told.unwrap();
+    assert!(told.contains("folders below `org/example/lamp`, and none of these builds is in the tags now"), "{told}");
+    let before = Past { koji: None, ..past(0) };
+    let told = fetch(&trial.as_of(before), JAR).await.1.told.unwrap();
+    assert!(told.contains("that moment is before the first look at the hub, at "), "{told}");
     assert_eq!(trial.asked(), [""; 0]);
 }
 

@@ -1,9 +1,10 @@
 //! What the answers of a look said.
 
 use crate::maven::koji::change::MappedFile;
-use format::koji::answer::{Build, History, Listing};
+use crate::maven::koji::look::HELD_MAX;
+use format::koji::answer::{Answer, Build, History, Listing};
 use format::koji::left_out;
-use format::koji::model::{Archive, BuildId, EventId, KojiEvent, TagId, TaggedBuild};
+use format::koji::model::{Archive, BuildId, EventId, KojiEvent, Nvr, TagId, TaggedBuild};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What the answers of a look said.
@@ -35,11 +36,31 @@ pub(crate) struct Taken {
     /// What was asked about builds that no list has any more; `None`: there is no such build.
     pub(crate) builds: BTreeMap<BuildId, Option<Build>>,
     pub(crate) left_out: BTreeMap<&'static str, u64>,
+    /// Roughly the bytes of all answers so far.
+    pub(crate) held: u64,
     /// What the hub refused, though the look went on.
     pub(crate) trouble: Vec<String>,
 }
 
 impl Taken {
+    /// Counts an answer. Fails with a text if all of them are too many for memory.
+    pub(super) fn hold(&mut self, answer: &Answer) -> Result<(), String> {
+        self.held = self.held.saturating_add(weight(answer));
+        if self.held > HELD_MAX {
+            return Err(format!("the tags have more builds and files than fit into {HELD_MAX} bytes"));
+        }
+        Ok(())
+    }
+
+    /// Forgets what was said of changes since an event that is none.
+    pub(super) fn forget_changes(&mut self) {
+        self.changed.clear();
+        self.moved.clear();
+        self.rows.clear();
+        self.whole_histories.clear();
+        self.listings.clear();
+    }
+
     pub(super) fn take_history(&mut self, tag: TagId, after: Option<EventId>, history: History) {
         if after.is_none() {
             self.whole_histories.insert(tag);
@@ -86,5 +107,27 @@ impl Taken {
         }
         // A build that several tags list has the same files in each list.
         self.files.extend(taken);
+    }
+}
+
+/// Roughly the bytes of an answer in memory.
+fn weight(answer: &Answer) -> u64 {
+    let archive = |one: &Archive| {
+        let texts = 2 * one.group.len() + 2 * one.artifact.len() + 2 * one.version.len() + one.filename.len();
+        (size_of::<Archive>() + texts) as u64
+    };
+    let name = |nvr: &Nvr| nvr.name.len() + nvr.version.len() + nvr.release.len();
+    let build = |one: &TaggedBuild| (2 * size_of::<TaggedBuild>() + name(&one.nvr) + one.tag_name.len()) as u64;
+    let listing = |one: &Listing| (2 * size_of::<Listing>() + name(&one.nvr)) as u64;
+    match answer {
+        Answer::TaggedArchives { archives, builds } => {
+            archives.iter().map(archive).sum::<u64>() + builds.iter().map(build).sum::<u64>()
+        }
+        Answer::Tagged(builds) => builds.iter().map(build).sum(),
+        Answer::Archives(archives) => archives.iter().map(archive).sum(),
+        Answer::History(history) => history.listings.iter().map(listing).sum::<u64>() + 64 * history.rows.len() as u64,
+        Answer::Tags(tags) => tags.iter().map(|tag| (64 + tag.name.len()) as u64).sum(),
+        Answer::LastEvent(_) | Answer::Tag(_) | Answer::Build(_) | Answer::ChangedSince(_) => 64,
+        Answer::Inheritance(parents) => 8 * parents.len() as u64,
     }
 }

@@ -1,21 +1,15 @@
 //! Compares what the tags list with the map: the changes that lead from the one to the other.
 
 use crate::maven::koji::change::{Change, Gone, MappedBuild, Tagging};
-use crate::maven::koji::look::Look;
-use crate::maven::koji::look::memory::{FULL_EVERY_MS, SETTLED_MS};
+use crate::maven::koji::look::memory::SETTLED_MS;
+use crate::maven::koji::look::{Look, ROWS_MAX};
 use crate::maven::koji::map::KojiMap;
-use format::koji::answer::Listing;
+use format::koji::answer::{Build, Listing};
+use format::koji::left_out;
 use format::koji::model::{BuildId, BuildState, EventId, KojiEvent, TagId, TaggedBuild};
 use std::collections::{BTreeMap, BTreeSet};
-use telemetry::Millis;
 
-/// Builds of past listings that are read with one look that finds nothing else.
-const PAST_BUILDS: usize = 25;
-
-/// After a start all is read again after this number of milliseconds, an hour.
-const RESTARTED_MS: i64 = 3_600_000;
-
-/// What is still to ask before the changes are known.
+/// The questions that remain before the changes are known.
 #[derive(Debug, Default)]
 pub(super) struct Wants {
     /// The files of these builds.
@@ -56,10 +50,10 @@ impl Look {
         self.taken.lists.values().flatten().map(|build| ((build.id, build.tag), build)).collect()
     }
 
-    /// What is still to ask.
+    /// The questions that remain.
     pub(super) fn wants(&self, map: &KojiMap) -> Wants {
         let (mut wants, taken) = (Wants::default(), &self.taken);
-        if taken.lists.is_empty() && !self.memory.roots.values().any(|root| root.is_due) {
+        if self.is_idle() {
             self.want_past(map, &mut wants);
             return wants;
         }
@@ -97,7 +91,7 @@ impl Look {
             return;
         }
         let unknown = |listing: &&Listing| map.build(listing.build).is_none();
-        for listing in self.memory.past.iter().filter(unknown).take(PAST_BUILDS) {
+        for listing in self.memory.past.iter().filter(unknown).take(self.memory.past_part()) {
             wants.files.insert(listing.build);
             wants.states.insert(listing.build);
         }
@@ -142,11 +136,14 @@ impl Look {
         self.remember(&unread);
         // A hub without any build is known, too.
         let is_first = known.is_empty() && map.settled().is_none();
+        let full = is_first || self.is_full;
+        let seen = self.taken.event.id;
         if let Some(settled) = self.memory.settled
-            && (is_first || !changes.is_empty())
-            && map.settled() != Some(settled)
+            && (full
+                || !changes.is_empty()
+                    && (map.settled() != Some(settled) || map.seen() < seen && newest(&changes) < seen))
         {
-            changes.push(Change::Settled { event: settled });
+            changes.push(Change::Settled { event: settled, seen, full });
         }
         changes
     }
@@ -232,7 +229,10 @@ impl Look {
         let mut read = BTreeSet::new();
         for listing in self.memory.past.drain(..).chain(found).collect::<Vec<_>>() {
             let build = listing.build;
-            let asked = self.taken.files.get(&build).zip(self.taken.builds.get(&build));
+            let plain = |of: &&Option<Build>| {
+                of.as_ref().is_none_or(|found| left_out::has_plain_names(&found.nvr, &found.volume))
+            };
+            let asked = self.taken.files.get(&build).zip(self.taken.builds.get(&build).filter(plain));
             let is_known = map.build(build).is_some() || listed.contains(&build) || read.contains(&build);
             match (is_known, asked) {
                 (false, Some((files, Some(found)))) => {
@@ -279,14 +279,14 @@ impl Look {
             known.rows.extend(rows.filter(|(at, _)| *at <= event.id).map(|(at, hash)| (*hash, *at)));
             let settled = memory.settled;
             known.rows.retain(|_, at| settled.is_none_or(|settled| *at > settled));
+            if known.rows.len() > ROWS_MAX {
+                known.rows.clear();
+            }
             if is_new {
                 known.has_changed = !known.rows.is_empty();
             }
         }
-        if memory.full.is_none() && taken.files.is_empty() {
-            // After a start: the tags were listed, and all is read within the hour.
-            memory.full = Some(Millis(self.now.0 - FULL_EVERY_MS + RESTARTED_MS));
-        } else if self.is_full || memory.full.is_none() {
+        if self.is_full || memory.full.is_none() {
             (memory.full, memory.left_out) = (Some(self.now), taken.left_out.clone());
         } else if !taken.asked_files.is_empty() {
             taken.left_out.iter().for_each(|(why, count)| *memory.left_out.entry(why).or_default() += count);
@@ -295,6 +295,16 @@ impl Look {
         memory.settle(self.now);
         memory.see(event.id, self.now);
     }
+}
+
+/// The newest event of these changes.
+fn newest(changes: &[Change]) -> EventId {
+    let event = |change: &Change| match change {
+        Change::Tagged(tagging) => Some(tagging.tagged.id),
+        Change::Gone { event, .. } => event.map(|event| event.id),
+        _ => None,
+    };
+    changes.iter().filter_map(event).max().unwrap_or_default()
 }
 
 /// The newest event in the history that is ten minutes older than the last event, by the hub's clock.

@@ -1,5 +1,6 @@
 //! What a look leaves for the next one: the tags, what each listed, and the history that is known.
 
+use crate::maven::koji::map::KojiMap;
 use crate::record::KojiRecord;
 use format::koji::answer::Listing;
 use format::koji::model::{BuildId, EventId, TagId};
@@ -12,12 +13,16 @@ pub(crate) const SETTLED_MS: i64 = 600_000;
 /// The whole of each tag is read again after this number of milliseconds, a day. Nothing but that finds archives that
 /// were added to a build that is tagged already.
 pub(crate) const FULL_EVERY_MS: i64 = 86_400_000;
+/// After a start all is read again after this number of milliseconds at the earliest, an hour.
+const RESTARTED_MS: i64 = 3_600_000;
 /// Two remembered events are at least this number of milliseconds apart, so that hints do not make the list long.
 const SEEN_APART_MS: i64 = 30_000;
+/// Builds of past listings that are read in one more call of a look that finds nothing else, until all are read.
+const PAST_BUILDS: usize = 500;
 /// Maximum number of past listings whose builds were not read yet.
 const PAST_MAX: usize = 20_000;
 
-/// What is known of a hub apart from the map. It is not saved: after a start the first look lists each tag again.
+/// The known facts about a hub apart from the map. They are not saved: after a start they are those of the map.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Memory {
     /// The settings of the last look.
@@ -34,6 +39,8 @@ pub(crate) struct Memory {
     seen: Vec<(EventId, Millis)>,
     /// Listings that ended before the first look, whose builds the map does not know.
     pub(crate) past: VecDeque<Listing>,
+    /// How many times fewer of these builds are read at once, as a power of two.
+    past_shift: u32,
     /// When all was last read.
     pub(crate) full: Option<Millis>,
     /// Whether the hub does not know the argument `extra`.
@@ -65,6 +72,29 @@ pub(crate) struct TagHistory {
 }
 
 impl Memory {
+    /// What the map has from before a start. The first look then asks no more than any other; only tags without
+    /// builds, and with inheritance all, are listed once: the map does not have which tags inherit from which.
+    pub(crate) fn restored(map: &KojiMap, record: &KojiRecord, now: Millis) -> Self {
+        let mut listed: BTreeMap<TagId, BTreeSet<(BuildId, TagId)>> = BTreeMap::new();
+        for one in map.taggings() {
+            listed.entry(one.tag).or_default().insert((one.build, one.tag));
+        }
+        let mut memory = Self { settled: map.settled(), last: map.seen(), ..Self::default() };
+        for (tag, name) in map.tags() {
+            let of = listed.remove(&tag);
+            if of.is_some() || record.matches(&name) {
+                // A tag without builds may have had another name for a while.
+                let listed = of.filter(|_| !record.inherit);
+                memory.roots.insert(tag, Root { name, is_due: listed.is_none(), listed, ..Root::default() });
+                memory.tags.insert(tag, TagHistory::default());
+            }
+        }
+        let soon = now.0 - FULL_EVERY_MS + RESTARTED_MS;
+        let full = map.read_whole().filter(|full| *full <= now);
+        memory.full = Some(Millis(full.map_or(soon, |full| full.0.max(soon))));
+        memory
+    }
+
     /// The roots and the tags that they inherit from.
     pub(crate) fn all_tags(&self) -> BTreeSet<TagId> {
         let roots = self.roots.iter().filter(|(_, root)| !root.is_gone);
@@ -94,9 +124,31 @@ impl Memory {
         self.last = event;
     }
 
+    /// Forgets all events: those of the hub are others now. It lists each tag again.
+    pub(crate) fn forget_events(&mut self) {
+        (self.settled, self.last) = (None, EventId::default());
+        self.seen.clear();
+        self.tags.clear();
+        self.roots.values_mut().for_each(|root| root.is_due = true);
+    }
+
     /// Whether all has to be read again.
     pub(crate) fn is_full_due(&self, now: Millis) -> bool {
         self.full.is_none_or(|full| now < full || now.0 - full.0 >= FULL_EVERY_MS)
+    }
+
+    /// How many builds of past listings are read at once.
+    pub(super) fn past_part(&self) -> usize {
+        PAST_BUILDS >> self.past_shift
+    }
+
+    /// Reads fewer of them from the next look on, as an answer about so many was too much, and in the end none.
+    pub(super) fn read_less_past(&mut self) {
+        self.past_shift += 3;
+        if self.past_part() == 0 {
+            self.past.clear();
+            self.past_shift = 0;
+        }
     }
 
     /// Remembers a past listing until its build is read.

@@ -1,8 +1,9 @@
 //! Takes the answers of a look.
 
-use crate::maven::koji::look::Look;
+use crate::maven::koji::look::{Look, TAGS_MAX};
 use format::koji::answer::{Answer, Fault};
 use format::koji::question::Question;
+use std::collections::BTreeSet;
 
 /// The code of the fault for an argument that the hub does not know.
 const WRONG_ARGUMENTS: i64 = 1019;
@@ -15,6 +16,7 @@ impl Look {
             Err(fault) => return self.take_fault(&question, &fault),
         };
         let taken = &mut self.taken;
+        taken.hold(&answer)?;
         match (question, answer) {
             (Question::LastEvent, Answer::LastEvent(event)) => taken.event = event,
             (Question::Tags { .. }, Answer::Tags(tags)) => {
@@ -33,6 +35,10 @@ impl Look {
             }
             (Question::History { tag, after }, Answer::History(history)) => taken.take_history(tag, after, history),
             (Question::Inheritance { tag, .. }, Answer::Inheritance(parents)) => {
+                let all: BTreeSet<_> = taken.parents.values().flatten().chain(&parents).collect();
+                if all.len() > TAGS_MAX {
+                    return Err(format!("the tags inherit from more than {TAGS_MAX} others, which are the most"));
+                }
                 taken.parents.insert(tag, parents);
             }
             (Question::TaggedArchives { tag, .. }, Answer::TaggedArchives { archives, builds }) => {

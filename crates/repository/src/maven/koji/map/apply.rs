@@ -1,10 +1,10 @@
 //! Makes the next map from changes.
 
 use crate::maven::koji::change::{Change, Gone, MappedBuild, Tagging};
-use crate::maven::koji::map::KojiMap;
 use crate::maven::koji::map::builds::{Builds, End, Index, Listing, NONE, Set, State, at, next_of};
 use crate::maven::koji::map::folders::Posting;
 use crate::maven::koji::map::packed::pack;
+use crate::maven::koji::map::{Duplicates, KojiMap};
 use format::koji::model::{BuildId, EventId, KojiEvent, TagId};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -48,6 +48,7 @@ pub(crate) struct NextMap {
 
 impl KojiMap {
     /// The map after these changes, which were committed at `at` as the row `seq`.
+    #[cfg(test)]
     pub(crate) fn apply(&mut self, changes: &[Change], at: Millis, seq: Seq) {
         let mut next = NextMap::of(self);
         next.add(changes, Committed::in_memory(at, seq));
@@ -85,10 +86,13 @@ impl NextMap {
                     let name = Arc::make_mut(&mut self.map.names).number(name);
                     self.map.tags.insert(*tag, name);
                 }
-                Change::Settled { event } => {
+                Change::Settled { event, seen, full } => {
                     self.map.settled = Some(*event);
+                    self.map.read_whole = if *full { Some(at) } else { self.map.read_whole };
+                    self.map.seen = self.map.seen.max(*seen);
                     self.saw(*event);
                 }
+                Change::Rule { oldest } => self.map.rules.push((seq, Duplicates::of_name(*oldest))),
             }
         }
     }

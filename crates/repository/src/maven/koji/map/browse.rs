@@ -29,7 +29,7 @@ impl KojiMap {
     pub(crate) fn files(&self, folder: &str, view: KojiView) -> Vec<(String, u64)> {
         let candidates = self.candidates(self.folders.find(folder).into_iter(), view);
         let mut files = Vec::new();
-        if let Some(owner) = self.owner(&candidates) {
+        if let Some(owner) = self.owner(&candidates, view) {
             packed::read(&owner.set.packed, owner.offset, folder, |file| {
                 files.push((file.name, file.size_bytes));
                 true
@@ -47,6 +47,16 @@ impl KojiMap {
                 !found
             });
         }
+        found
+    }
+
+    /// Whether a build has or had a folder below this one, in any view.
+    pub(crate) fn ever_had_below(&self, folder: &str) -> bool {
+        let mut found = false;
+        self.each_below(folder, |_, _| {
+            found = true;
+            false
+        });
         found
     }
 

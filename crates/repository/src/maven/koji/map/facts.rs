@@ -35,9 +35,9 @@ impl KojiMap {
         self.first.is_none()
     }
 
-    /// Whether a first look was applied.
-    pub(crate) fn first_looked(&self) -> bool {
-        self.first.is_some()
+    /// The last row of the first look, and when that was.
+    pub(crate) fn first_look(&self) -> Option<(Seq, Millis)> {
+        self.first
     }
 
     /// The last row of the journal that it includes.
@@ -60,9 +60,19 @@ impl KojiMap {
         self.settled
     }
 
+    /// When a look last read all of it, as far as the journal knows.
+    pub(crate) fn read_whole(&self) -> Option<Millis> {
+        self.read_whole
+    }
+
     /// The newest event in it.
     pub(crate) fn newest(&self) -> EventId {
         self.newest
+    }
+
+    /// The newest event that a look saw, as far as the journal knows.
+    pub(crate) fn seen(&self) -> EventId {
+        self.seen.max(self.newest)
     }
 
     /// The newest known event that is this one or comes before it.
@@ -75,11 +85,6 @@ impl KojiMap {
     /// All tags that a look named, with their last names.
     pub(crate) fn tags(&self) -> Vec<(TagId, String)> {
         self.tags.iter().map(|(tag, name)| (*tag, self.names.owned(*name))).collect()
-    }
-
-    /// All builds that are or were known.
-    pub(crate) fn builds(&self) -> impl Iterator<Item = BuildId> {
-        self.builds.builds.iter().map(|build| build.id)
     }
 
     /// A build without its files.
@@ -125,25 +130,12 @@ impl KojiMap {
         present.filter_map(tagging).collect()
     }
 
-    /// The builds in a tag, with the events of their tagging.
-    pub(crate) fn tagged(&self, tag: TagId) -> Vec<(BuildId, KojiEvent)> {
-        let builds = &self.builds;
-        let present =
-            builds.listings.iter().filter(|listing| listing.tag == tag && builds.holds(listing, KojiView::Now));
-        present.filter_map(|listing| Some((at(&builds.builds, listing.build)?.id, listing.tagged))).collect()
-    }
-
     /// Whether the listing that began with this event is known.
     pub(crate) fn has_past(&self, build: BuildId, tag: TagId, tagged: EventId) -> bool {
         let index = self.builds.index(build);
         index.is_some_and(|index| {
             self.builds.listings(index).any(|listing| listing.tag == tag && listing.tagged.id == tagged)
         })
-    }
-
-    /// The folders that a build has or had.
-    pub(crate) fn folders_of(&self, build: BuildId) -> Vec<String> {
-        self.folders_of_all(&HashSet::from([build]))
     }
 
     /// The folders that any of these builds has or had.
@@ -210,6 +202,7 @@ impl KojiMap {
         }
         let tags = self.tags();
         all.update(format!("{tags:?}{:?}{:?}{:?}", self.settled, self.newest, self.first));
+        all.update(format!("{:?}{:?}{:?}", self.seen, self.read_whole, self.rules));
         all.finalize().into()
     }
 }

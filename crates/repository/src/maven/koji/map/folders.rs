@@ -20,7 +20,6 @@ pub(crate) struct Posting {
 pub(crate) struct Folders {
     text: Box<[u8]>,
     blocks: Box<[u32]>,
-    count: usize,
 }
 
 /// A position among the folders.
@@ -65,12 +64,7 @@ impl Folders {
             }
             made.add(&of, &postings);
         }
-        Self { text: made.text.into(), blocks: made.blocks.into(), count: made.count }
-    }
-
-    /// The number of folders.
-    pub(crate) fn count(&self) -> usize {
-        self.count
+        Self { text: made.text.into(), blocks: made.blocks.into() }
     }
 
     /// Bytes of memory.
@@ -206,7 +200,6 @@ mod tests {
                 more.iter().for_each(|(name, posting)| model.entry(name.clone()).or_default().push(*posting));
                 folders = folders.with(&more);
             }
-            prop_assert_eq!(folders.count(), model.len());
             for (name, postings) in &model {
                 prop_assert_eq!(&folders.find(name), postings);
             }

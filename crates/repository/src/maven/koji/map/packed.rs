@@ -5,6 +5,7 @@
 
 use crate::maven::koji::change::MappedFile;
 use format::koji::model::FileDigest;
+use format::tree::Checksum;
 use sha2::{Digest as _, Sha256};
 
 /// Bytes of a digest in memory.
@@ -54,6 +55,15 @@ pub(crate) enum FoundDigest {
 }
 
 impl FoundDigest {
+    /// The algorithm, which the importer of the file chose.
+    pub(crate) fn algorithm(&self) -> Checksum {
+        match self {
+            Self::Whole(FileDigest::Md5(_)) => Checksum::Md5,
+            Self::Whole(FileDigest::Sha1(_)) | Self::Begins(DigestKind::Sha1, _) => Checksum::Sha1,
+            Self::Whole(FileDigest::Sha256(_)) | Self::Begins(DigestKind::Sha256, _) => Checksum::Sha256,
+        }
+    }
+
     /// Whether a digest is this one, or begins so.
     pub(crate) fn begins(&self, digest: &FileDigest) -> bool {
         match (self, digest) {
@@ -107,23 +117,14 @@ pub(crate) fn pack(files: &[MappedFile], whole: bool) -> Packed {
                 hash.update(text);
             }
             hash.update(file.size_bytes.to_le_bytes());
-            hash.update([bytes_of(&file.digest).len() as u8]);
-            hash.update(bytes_of(&file.digest));
+            hash.update([file.digest.bytes().len() as u8]);
+            hash.update(file.digest.bytes());
         }
     }
     let files = u32::try_from(sorted.len()).unwrap_or(u32::MAX);
     let mut first = [0; 16];
     first.iter_mut().zip(hash.finalize()).for_each(|(to, from)| *to = from);
     Packed { bytes: packed, folders, files, hash: first }
-}
-
-/// The bytes of a digest.
-pub(crate) fn bytes_of(digest: &FileDigest) -> &[u8] {
-    match digest {
-        FileDigest::Md5(bytes) => bytes,
-        FileDigest::Sha1(bytes) => bytes,
-        FileDigest::Sha256(bytes) => bytes,
-    }
 }
 
 /// `lamp-1.0`, with which the names in `org/example/lamp/1.0` begin.
@@ -162,7 +163,7 @@ fn put_file(packed: &mut Vec<u8>, stem: &str, file: &MappedFile, whole: bool) {
         packed.extend_from_slice(text.as_bytes());
     }
     put(packed, file.size_bytes);
-    let digest = bytes_of(&file.digest);
+    let digest = file.digest.bytes();
     let kept = if whole { digest } else { digest.get(..DIGEST_BYTES).unwrap_or(digest) };
     packed.extend_from_slice(kept);
 }

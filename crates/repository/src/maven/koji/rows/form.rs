@@ -1,9 +1,10 @@
 //! The JSON of a row, and changes as rows.
 
-use crate::maven::koji::change::{Change, Gone, MappedBuild, MappedFile, Tagging};
+use crate::maven::koji::change::{Change, MappedBuild, MappedFile};
 use crate::maven::koji::map::KojiMap;
 use crate::maven::koji::map::apply::{BuildRows, Committed};
-use format::koji::model::{BuildId, EventId, FileDigest, KojiEvent, Nvr, TagId};
+use crate::maven::koji::rows::small::{SmallChange, small_form};
+use format::koji::model::{BuildId, FileDigest, Nvr};
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -44,60 +45,6 @@ struct BuildRow {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     deleted: bool,
     files: Vec<FolderRow>,
-}
-
-/// An event: its number and its moment.
-type EventRow = (u64, i64);
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct TaggingRow {
-    build: u32,
-    tag: u32,
-    name: String,
-    event: EventRow,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    by: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum WhyRow {
-    Untagged,
-    Hidden,
-    Deleted,
-    TagLeft,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SmallChange {
-    Facts {
-        build: u32,
-        volume: String,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        deleted: bool,
-    },
-    Tagged(TaggingRow),
-    Gone {
-        build: u32,
-        tag: u32,
-        why: WhyRow,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        event: Option<EventRow>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<String>,
-    },
-    Past {
-        was: TaggingRow,
-        ended: EventRow,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<String>,
-    },
-    Tag {
-        tag: u32,
-        name: String,
-    },
-    Settled(u64),
 }
 
 /// Changes as rows.
@@ -187,7 +134,7 @@ fn build_rows(build: &MappedBuild) -> Vec<KojiRow> {
     let mut parts: Vec<Vec<FolderRow>> = vec![Vec::new()];
     let mut bytes = 0;
     for file in sorted {
-        let digest = hex(crate::maven::koji::map::packed::bytes_of(&file.digest));
+        let digest = file.digest.hex();
         let weight = file.name.len() + digest.len() + 24;
         if bytes + weight + file.folder.len() > ROW_BYTES {
             parts.push(Vec::new());
@@ -227,82 +174,6 @@ fn begins(before: Option<&FolderRow>, folders: &[FolderRow]) -> Option<String> {
     folders.iter().map(name).find(|folder| before.is_none_or(|(before, _)| before != folder))
 }
 
-/// A change that shares a row with others, and roughly its bytes.
-fn small_form(change: &Change) -> Option<(SmallChange, usize)> {
-    let event = |event: &KojiEvent| (event.id.0, event.at_ms);
-    let tagging = |of: &Tagging| TaggingRow {
-        build: of.build.0,
-        tag: of.tag.0,
-        name: of.tag_name.clone(),
-        event: event(&of.tagged),
-        by: of.tagged_by.clone(),
-    };
-    let small = match change {
-        Change::Build(_) => return None,
-        Change::Facts { build, volume, deleted } => {
-            SmallChange::Facts { build: build.0, volume: volume.clone(), deleted: *deleted }
-        }
-        Change::Tagged(of) => SmallChange::Tagged(tagging(of)),
-        Change::Gone { build, tag, why, event: of, by } => SmallChange::Gone {
-            build: build.0,
-            tag: tag.0,
-            why: match why {
-                Gone::Untagged => WhyRow::Untagged,
-                Gone::Hidden => WhyRow::Hidden,
-                Gone::Deleted => WhyRow::Deleted,
-                Gone::TagLeft => WhyRow::TagLeft,
-            },
-            event: of.as_ref().map(event),
-            by: by.clone(),
-        },
-        Change::Past { tagging: of, ended, by } => {
-            SmallChange::Past { was: tagging(of), ended: event(ended), by: by.clone() }
-        }
-        Change::Tag { tag, name } => SmallChange::Tag { tag: tag.0, name: name.clone() },
-        Change::Settled { event } => SmallChange::Settled(event.0),
-    };
-    let names = match change {
-        Change::Tagged(of) | Change::Past { tagging: of, .. } => {
-            of.tag_name.len() + of.tagged_by.as_ref().map_or(0, String::len)
-        }
-        Change::Tag { name, .. } => name.len(),
-        _ => 32,
-    };
-    Some((small, names + 160))
-}
-
-impl SmallChange {
-    fn change(self) -> Change {
-        let event = |(id, at_ms): EventRow| KojiEvent { id: EventId(id), at_ms };
-        let tagging = |of: TaggingRow| Tagging {
-            build: BuildId(of.build),
-            tag: TagId(of.tag),
-            tag_name: of.name,
-            tagged: event(of.event),
-            tagged_by: of.by,
-        };
-        match self {
-            SmallChange::Facts { build, volume, deleted } => Change::Facts { build: BuildId(build), volume, deleted },
-            SmallChange::Tagged(of) => Change::Tagged(tagging(of)),
-            SmallChange::Gone { build, tag, why, event: of, by } => Change::Gone {
-                build: BuildId(build),
-                tag: TagId(tag),
-                why: match why {
-                    WhyRow::Untagged => Gone::Untagged,
-                    WhyRow::Hidden => Gone::Hidden,
-                    WhyRow::Deleted => Gone::Deleted,
-                    WhyRow::TagLeft => Gone::TagLeft,
-                },
-                event: of.map(event),
-                by,
-            },
-            SmallChange::Past { was, ended, by } => Change::Past { tagging: tagging(was), ended: event(ended), by },
-            SmallChange::Tag { tag, name } => Change::Tag { tag: TagId(tag), name },
-            SmallChange::Settled(event) => Change::Settled { event: EventId(event) },
-        }
-    }
-}
-
 impl KojiRow {
     fn folders(&self) -> &[FolderRow] {
         self.build.as_ref().map_or(&self.files, |build| &build.files)
@@ -311,7 +182,7 @@ impl KojiRow {
     /// The digest of a file, if the row has it.
     pub(super) fn digest_of(&self, folder: &str, name: &str) -> Option<FileDigest> {
         let mut files = self.folders().iter().filter(|(of, _)| of == folder).flat_map(|(_, files)| files);
-        files.find(|(of, _, _)| of == name).and_then(|(_, _, digest)| digest_from(digest))
+        files.find(|(of, _, _)| of == name).and_then(|(_, _, digest)| FileDigest::from_hex(digest))
     }
 }
 
@@ -369,35 +240,10 @@ fn files(folders: Vec<FolderRow>) -> Result<Vec<MappedFile>> {
     let mut files = Vec::with_capacity(folders.iter().map(|(_, files)| files.len()).sum());
     for (folder, of) in folders {
         for (name, size_bytes, digest) in of {
-            let digest =
-                digest_from(&digest).ok_or_else(|| serde_json::Error::custom("a digest has another length"))?;
+            let digest = FileDigest::from_hex(&digest)
+                .ok_or_else(|| serde_json::Error::custom("a digest has another length"))?;
             files.push(MappedFile { folder: folder.clone(), name, size_bytes, digest });
         }
     }
     Ok(files)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |half: u8| char::from(DIGITS[usize::from(half & 15)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
-}
-
-fn digest_from(hex: &str) -> Option<FileDigest> {
-    match hex.len() {
-        32 => bytes(hex).map(FileDigest::Md5),
-        40 => bytes(hex).map(FileDigest::Sha1),
-        64 => bytes(hex).map(FileDigest::Sha256),
-        _ => None,
-    }
-}
-
-fn bytes<const N: usize>(hex: &str) -> Option<[u8; N]> {
-    let half = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
-        let [high, low] = pair else { return None };
-        *byte = half(*high)? << 4 | half(*low)?;
-    }
-    Some(bytes)
 }

@@ -1,5 +1,6 @@
 //! A Koji repository with a map in memory and a server of its files on loopback, which counts what it is asked for.
 
+use crate::author::Author;
 use crate::bad_setting::BadSetting;
 use crate::content::{Content, Source};
 use crate::error::{Error, Result};
@@ -22,14 +23,15 @@ use format::koji::model::{BuildId, EventId, FileDigest, KojiEvent, Nvr, TagId};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use store::{Hashes, PoolOptions, RepositoryId, RepositoryKind, Seq, Store, StoreOptions, Threads};
 use telemetry::{Bound, BoundName, Clock, Event, Millis, Op, PoolName, Reason, Recorder};
 use tempfile::TempDir;
 
-pub(super) const DAY: i64 = 86_400_000;
+pub(crate) const DAY: i64 = 86_400_000;
 /// The moment of the tests.
-pub(super) const NOW: i64 = 100 * DAY;
+pub(crate) const NOW: i64 = 100 * DAY;
 
 #[derive(Debug)]
 struct NoReferences;
@@ -46,28 +48,46 @@ impl References for NoReferences {
 
 /// The server of files: the bytes at each path, and the requests so far.
 #[derive(Debug, Default)]
-pub(super) struct Files {
-    pub(super) at: Mutex<HashMap<String, Vec<u8>>>,
-    pub(super) asked: Mutex<Vec<String>>,
+pub(crate) struct Files {
+    pub(crate) at: Mutex<HashMap<String, Vec<u8>>>,
+    pub(crate) asked: Mutex<Vec<String>>,
+    /// Whether each body has no length and goes on for 64 MiB.
+    pub(crate) is_endless: AtomicBool,
 }
 
-pub(super) struct Trial {
-    pub(super) remote: Remote,
-    pub(super) files: Arc<Files>,
+pub(crate) struct Trial {
+    pub(crate) remote: Remote,
+    pub(crate) files: Arc<Files>,
+    pub(crate) clock: Clock,
     map: Mutex<KojiMap>,
     _folder: TempDir,
 }
 
 impl Trial {
-    pub(super) async fn begin() -> Self {
+    pub(crate) async fn begin() -> Self {
         Self::with(|_| ()).await
     }
 
-    pub(super) async fn with(change: impl FnOnce(&mut RepositoryRecord)) -> Self {
+    pub(crate) async fn with(change: impl FnOnce(&mut RepositoryRecord)) -> Self {
+        let trial = Self::unread(change, 1 << 20, 1 << 20).await;
+        trial.keep(None);
+        trial
+    }
+
+    /// The same before a first look, with these limits of the rows in the journal and of maps, in bytes.
+    pub(crate) async fn unread(
+        change: impl FnOnce(&mut RepositoryRecord),
+        first_seen_max_bytes: u64,
+        koji_maps_bytes: u64,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::at(Millis(NOW));
         let recorder = Recorder::silent(clock.clone());
-        let options = StoreOptions { floor_bytes: 0, ..StoreOptions::new(folder.path(), clock, recorder.clone()) };
+        let options = StoreOptions {
+            floor_bytes: 0,
+            first_seen_max_bytes,
+            ..StoreOptions::new(folder.path(), clock.clone(), recorder.clone())
+        };
         let store = Store::open(options).unwrap();
         let options = PoolOptions {
             threads: Threads::Working("work"),
@@ -80,7 +100,7 @@ impl Trial {
         let limits = UpstreamLimits {
             prefixes_bytes: 1 << 20,
             indexes_bytes: 1 << 20,
-            koji_maps_bytes: 1 << 20,
+            koji_maps_bytes,
             open_files: 16,
             fetches: 64,
             width: 4,
@@ -88,7 +108,7 @@ impl Trial {
         let upstreams =
             UpstreamFactory::new(Hosts::new(recorder.clone(), HostsOptions::default()), Arc::new(NoReferences));
         let waiters = Waiters::new(WaitersLimits { all: 64, each_repository: 64, each_client: 64 }, &recorder);
-        let remotes = Remotes::new(store, recorder, workers, limits, upstreams, waiters, look_for_date);
+        let remotes = Remotes::new(store.clone(), recorder, workers, limits, upstreams, waiters, look_for_date);
         let files = Arc::new(Files::default());
         let mut record = RepositoryRecord::new("builds", "maven", RepositoryKind::Remote, Millis(0));
         let koji = KojiRecord {
@@ -100,14 +120,24 @@ impl Trial {
         };
         record.remote = Some(Box::new(RemoteRecord { koji: Some(Box::new(koji)), ..RemoteRecord::default() }));
         change(&mut record);
-        let id = RepositoryId(1);
+        let added = store::Change::Repository { id: RepositoryId(0), record: record.stored().unwrap() };
+        let batch = Author::SERVER.batch(Millis(NOW), Vec::new(), vec![added]);
+        let id = RepositoryId(store.commit(batch, &mut Event::job("test", Millis(NOW))).await.unwrap().0);
         let shared = Arc::new(Shared::new(id, &Bound::new(BoundName::Indexes, "", 1)));
         let stored = Arc::new(record.stored().unwrap());
         let repository = Arc::new(Repository::new(id, record, stored, Format::Maven, shared));
         let remote = Remote { remotes, repository, place: Weak::new() };
-        let trial = Self { remote, files, map: Mutex::default(), _folder: folder };
-        trial.keep(None);
-        trial
+        Self { remote, files, clock, map: Mutex::default(), _folder: folder }
+    }
+
+    /// The same after a start of the server: all that was in memory is gone.
+    pub(crate) fn restarted(&self) -> Remote {
+        let Remote { remotes, repository, place } = &self.remote;
+        let (id, record) = (repository.id, repository.record.clone());
+        let shared = Arc::new(Shared::new(id, &Bound::new(BoundName::Indexes, "", 1)));
+        let stored = repository.stored.clone();
+        let repository = Arc::new(Repository::new(id, record, stored, Format::Maven, shared));
+        Remote { remotes: remotes.clone(), repository, place: place.clone() }
     }
 
     fn keep(&self, failed: Option<Reason>) {
@@ -123,17 +153,17 @@ impl Trial {
     }
 
     /// Looks fail for this reason from now on.
-    pub(super) fn fail(&self, reason: Reason) {
+    pub(crate) fn fail(&self, reason: Reason) {
         self.keep(Some(reason));
     }
 
-    pub(super) fn apply(&self, changes: &[Change], at: i64, seq: u64) {
+    pub(crate) fn apply(&self, changes: &[Change], at: i64, seq: u64) {
         self.map.lock().unwrap().apply(changes, Millis(at), Seq(seq));
         self.keep(None);
     }
 
     /// Puts a build into the tag, with these files, which the server has, too.
-    pub(super) fn tag(&self, build: Build<'_>, at: i64, seq: u64) {
+    pub(crate) fn tag(&self, build: Build<'_>, at: i64, seq: u64) {
         let Build { id, nvr, event, files } = build;
         for (path, bytes) in files {
             let (folder, name) = path.rsplit_once('/').unwrap();
@@ -143,21 +173,21 @@ impl Trial {
         self.apply(&changes(id, nvr, event, files), at, seq);
     }
 
-    pub(super) async fn fetch(&self, path: &str) -> (Result<Content>, FetchTrace) {
+    pub(crate) async fn fetch(&self, path: &str) -> (Result<Content>, FetchTrace) {
         fetch(&self.remote, path).await
     }
 
     /// The text of a file, or the error.
-    pub(super) async fn text(&self, path: &str) -> Result<String> {
+    pub(crate) async fn text(&self, path: &str) -> Result<String> {
         Ok(String::from_utf8(bytes(self.fetch(path).await.0?)).unwrap())
     }
 
-    pub(super) fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         self.files.asked.lock().unwrap().clone()
     }
 
     /// The same repository as of a moment.
-    pub(super) fn as_of(&self, past: crate::as_of::Past) -> Remote {
+    pub(crate) fn as_of(&self, past: crate::as_of::Past) -> Remote {
         let Remote { remotes, repository, place } = &self.remote;
         let repository = Arc::new(repository.seen(repository.rules.clone(), Some(past)));
         Remote { remotes: remotes.clone(), repository, place: place.clone() }
@@ -166,14 +196,14 @@ impl Trial {
 
 /// A build `NVR-1.0-1` that is tagged at an event.
 #[derive(Clone, Copy)]
-pub(super) struct Build<'a> {
-    pub(super) id: u32,
-    pub(super) nvr: &'a str,
-    pub(super) event: u64,
-    pub(super) files: &'a [(&'a str, &'a [u8])],
+pub(crate) struct Build<'a> {
+    pub(crate) id: u32,
+    pub(crate) nvr: &'a str,
+    pub(crate) event: u64,
+    pub(crate) files: &'a [(&'a str, &'a [u8])],
 }
 
-fn changes(id: u32, name: &str, event: u64, files: &[(&str, &[u8])]) -> Vec<Change> {
+pub(crate) fn changes(id: u32, name: &str, event: u64, files: &[(&str, &[u8])]) -> Vec<Change> {
     let file = |(path, bytes): &(&str, &[u8])| {
         let (folder, name) = path.rsplit_once('/').unwrap();
         let md5 = Hashes::of(bytes).md5;
@@ -197,18 +227,18 @@ fn changes(id: u32, name: &str, event: u64, files: &[(&str, &[u8])]) -> Vec<Chan
 }
 
 /// An event, one day after the one before.
-pub(super) fn event_of(id: u64) -> KojiEvent {
+pub(crate) fn event_of(id: u64) -> KojiEvent {
     KojiEvent { id: EventId(id), at_ms: i64::try_from(id).unwrap() * DAY }
 }
 
-pub(super) async fn fetch(remote: &Remote, path: &str) -> (Result<Content>, FetchTrace) {
+pub(crate) async fn fetch(remote: &Remote, path: &str) -> (Result<Content>, FetchTrace) {
     let (mut trace, mut event) = (FetchTrace::default(), Event::job("test", Millis(NOW)));
     let file = remote.repository.file(path);
     let found = crate::maven::koji::answer::fetch(remote, &file, &mut trace, &mut event).await;
     (found, trace)
 }
 
-pub(super) fn bytes(content: Content) -> Vec<u8> {
+pub(crate) fn bytes(content: Content) -> Vec<u8> {
     match &content.source {
         Source::Memory(bytes) => bytes.to_vec(),
         _ => content.bytes().unwrap().to_vec(),
@@ -216,14 +246,14 @@ pub(super) fn bytes(content: Content) -> Vec<u8> {
 }
 
 /// The reason of an upstream's failure.
-pub(super) fn reason(found: Result<Content>) -> Reason {
+pub(crate) fn reason(found: Result<Content>) -> Reason {
     match found {
         Err(Error::Upstream(failure)) => failure.reason,
         other => panic!("{other:?}"),
     }
 }
 
-pub(super) fn cooldown(record: &mut RepositoryRecord, days: u64) {
+pub(crate) fn cooldown(record: &mut RepositoryRecord, days: u64) {
     record.policy = Some(Box::new(PolicyRecord { cooldown_s: Some(days * 86_400), ..PolicyRecord::default() }));
 }
 
@@ -243,6 +273,12 @@ fn serve(files: &Arc<Files>) -> String {
             drop(head);
             let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
             files.asked.lock().unwrap().push(path.clone());
+            if files.is_endless.load(Ordering::Relaxed) {
+                let head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec();
+                let pieces = std::iter::once(head).chain(std::iter::repeat_n(vec![b'y'; 1 << 20], 64));
+                let _ = pieces.map(|piece| stream.write_all(&piece)).find(std::result::Result::is_err);
+                continue;
+            }
             let found = files.at.lock().unwrap().get(&path).cloned();
             let (status, body) = found.map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
             let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());

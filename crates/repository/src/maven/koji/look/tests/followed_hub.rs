@@ -1,8 +1,8 @@
 //! A hub in memory, and the map of it that looks make.
 
 use crate::maven::koji::change::{Change, Gone, MappedBuild, Tagging};
-use crate::maven::koji::look::hub_model::Hub;
 use crate::maven::koji::look::memory::Memory;
+use crate::maven::koji::look::tests::hub_model::Hub;
 use crate::maven::koji::look::{Look, Step};
 use crate::maven::koji::map::{KojiMap, KojiView};
 use crate::record::KojiRecord;
@@ -47,7 +47,8 @@ impl PlainMap {
                     assert!(self.past.insert((tagging.build, tagging.tag, tagging.tagged.id)));
                 }
                 Change::Tag { tag, name } => drop(self.tags.insert(tag, name)),
-                Change::Settled { event } => self.settled = Some(event),
+                Change::Settled { event, .. } => self.settled = Some(event),
+                Change::Rule { .. } => {}
             }
         }
     }
@@ -64,6 +65,8 @@ pub(super) struct World {
     pub(super) record: KojiRecord,
     /// The most builds that a list of archives may have.
     pub(super) most: usize,
+    /// The most builds whose files may be asked for at once.
+    pub(super) most_asked: usize,
 }
 
 /// What a look did.
@@ -93,6 +96,7 @@ impl World {
             memory: Memory::default(),
             record,
             most: usize::MAX,
+            most_asked: usize::MAX,
         }
     }
 
@@ -107,7 +111,8 @@ impl World {
                     rounds += 1;
                     assert!(rounds < 100, "{questions:?}");
                     let mut answers: Vec<Result<Answer, Fault>> = Vec::new();
-                    let mut is_too_much = false;
+                    let archives = |question: &&Question| matches!(question, Question::Archives { .. });
+                    let mut is_too_much = questions.iter().filter(archives).count() > self.most_asked;
                     for question in &questions {
                         if !meanwhile(&mut self.hub) {
                             return None;

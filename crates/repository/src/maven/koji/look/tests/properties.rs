@@ -1,10 +1,12 @@
 //! Looks at a hub in memory: whatever happens there, the map has what the hub lists.
 
 use crate::maven::koji::change::{Change, Gone};
-use crate::maven::koji::look::followed_hub::World;
-use crate::maven::koji::look::hub_model::{Act, Hub};
 use crate::maven::koji::look::memory::{FULL_EVERY_MS, Memory};
+use crate::maven::koji::look::tests::followed_hub::World;
+use crate::maven::koji::look::tests::hub_model::{Act, Hub};
+use crate::maven::koji::look::{Look, Step, TAGS_MAX};
 use format::koji::model::BuildState;
+use telemetry::Millis;
 
 /// Numbers that look random, the same for the same seed.
 #[derive(Debug)]
@@ -223,6 +225,96 @@ fn a_tag_that_is_gone_keeps_its_builds_and_one_with_another_name_does_not() {
 }
 
 #[test]
+fn after_a_start_an_idle_hub_is_asked_once_and_a_changed_tag_is_listed_once() {
+    for inherit in [false, true] {
+        let mut world = World::new(inherit);
+        for at in 0..3 {
+            let tag = world.hub.tag(&format!("rel-{at}"));
+            let build = world.hub.build("lamp", &[("lamp", &format!("1.{at}"))]);
+            world.hub.act(Act::Tag(tag, build));
+        }
+        world.look();
+        for minutes in [1, 700, 3] {
+            world.minutes(minutes);
+            world.memory = Memory::default();
+            assert_eq!(world.look().rounds, if inherit { 2 } else { 1 }, "{minutes}");
+            world.minutes(20);
+            assert_eq!(world.look().rounds, 1);
+        }
+        let build = world.hub.build("lamp", &[("lamp", "2")]);
+        world.hub.act(Act::Tag(2, build));
+        world.hub.act(Act::Move(1, "fast".to_owned()));
+        world.memory = Memory::default();
+        assert_eq!(world.look().rounds, 3);
+        world.compare("changed while it was stopped");
+        // What the last look found itself is no change.
+        world.memory = Memory::default();
+        assert_eq!(world.look().rounds, if inherit { 2 } else { 1 });
+        world.hub.act(Act::Block(3, "lamp".to_owned()));
+        world.memory = Memory::default();
+        assert!(world.look().rounds <= 3);
+        world.compare("blocked while it was stopped");
+    }
+}
+
+#[test]
+fn a_tag_without_builds_leaves_with_its_name_and_one_with_builds_when_it_is_named_no_more() {
+    let mut world = World::new(false);
+    let (full, empty) = (world.hub.tag("rel-1"), world.hub.tag("rel-2"));
+    let build = world.hub.build("lamp", &[("lamp", "1")]);
+    world.hub.act(Act::Tag(full, build));
+    world.look();
+    world.hub.tags.remove(&empty);
+    for again in [false, true] {
+        world.memory = if again { Memory::default() } else { world.memory.clone() };
+        assert_eq!(world.look().trouble, [""; 0], "nothing of it is kept");
+    }
+    world.hub.tags.remove(&full);
+    assert_eq!(world.look().trouble.len(), 1);
+    world.record.tags = vec!["extra".to_owned()];
+    let left = world.look();
+    assert!(matches!(left.changes[..], [Change::Gone { why: Gone::TagLeft, .. }]), "{left:?}");
+    assert_eq!((world.look().trouble.len(), world.map.taggings.len()), (0, 0));
+}
+
+#[test]
+fn more_tags_than_a_repository_may_have_fail_the_look_and_it_says_how_many() {
+    let mut world = World::new(false);
+    for at in 0..=TAGS_MAX {
+        world.hub.tag(&format!("rel-{at}"));
+    }
+    let mut look = Look::new(world.record.clone(), Memory::default(), false, Millis(0));
+    let Step::Ask(questions) = look.next(&world.koji, Vec::new()) else { panic!() };
+    let answers = questions.iter().map(|question| world.hub.answer(question)).collect();
+    let Step::Failed(text) = look.next(&world.koji, answers) else { panic!() };
+    assert_eq!(text, "501 tags match the patterns, and 500 are the most");
+}
+
+#[test]
+fn files_that_are_too_much_for_an_answer_are_asked_for_in_smaller_parts_and_those_of_the_past_in_the_end_not() {
+    let mut world = World::new(false);
+    let tag = world.hub.tag("rel-1");
+    for at in 0..80 {
+        let build = world.hub.build("lamp", &[("lamp", &format!("1.{at}"))]);
+        world.hub.act(Act::Tag(tag, build));
+        if at >= 40 {
+            world.hub.delete(build);
+        }
+    }
+    (world.most, world.most_asked) = (1, 10);
+    let first = world.look();
+    // Tags, the list that is too much, the one that is not, 40, 25 and 12 builds that are too much, and seven of six.
+    assert_eq!((first.rounds, world.map.taggings.len()), (3 + 3 + 7, 40), "{first:?}");
+    world.compare("in parts");
+    world.most_asked = 0;
+    for rounds in [2, 2, 2, 1, 1] {
+        world.minutes(1);
+        assert_eq!(world.look().rounds, rounds);
+    }
+    assert_eq!(world.map.past.len(), 0);
+}
+
+#[test]
 fn listings_that_ended_before_the_first_look_are_read_when_nothing_else_is_to_do() {
     let mut world = World::new(false);
     let tag = world.hub.tag("rel-1");
@@ -236,7 +328,7 @@ fn listings_that_ended_before_the_first_look_are_read_when_nothing_else_is_to_do
     world.minutes(30);
     assert_eq!(world.look().rounds, 2);
     assert_eq!(world.map.past.len(), 0);
-    for rounds in [2, 2, 2, 1] {
+    for rounds in [2, 1, 1, 1] {
         world.minutes(1);
         assert_eq!(world.look().rounds, rounds);
     }

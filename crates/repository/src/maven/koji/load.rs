@@ -1,0 +1,62 @@
+//! Reads the map of a repository at its first use after a start.
+
+use crate::error::Result;
+use crate::maven::koji::map::Duplicates;
+use crate::maven::koji::rows;
+use crate::maven::koji::state::Known;
+use crate::upstream::Remote;
+use crate::upstream::failure::Failure;
+use std::sync::Arc;
+use telemetry::{Event, Op, Reason, Slot, lock};
+
+/// The known state of the hub of a repository, from memory or from the journal; `None`: no look ever succeeded.
+///
+/// # Errors
+///
+/// A map that does not fit into `upstream.koji_maps_bytes`, and errors of the journal.
+pub(crate) async fn load(remote: &Remote, event: &mut Event) -> Result<Option<Known>> {
+    let (state, origin, rule) = (remote.repository.shared.koji(), remote.repository.origin, rule(remote));
+    let in_memory = || {
+        state.change(origin, |known| {
+            if known.map.rule() != rule {
+                known.map = Arc::new(known.map.by(rule));
+            }
+            known.clone()
+        })
+    };
+    if let Some(known) = in_memory() {
+        return Ok(Some(known));
+    }
+    let mut read = event.waited(Op::TurnWait, state.reading.lock()).await;
+    let known = in_memory();
+    if known.is_some() || *read == Some(origin) {
+        return Ok(known);
+    }
+    let map = rows::read(remote, event).await?;
+    if !map.is_empty() {
+        let room = room(remote, map.weight())?;
+        state.replace(Known::new(origin, Arc::new(map.by(rule))));
+        *lock(&state.room) = Some(room);
+    }
+    *read = Some(origin);
+    Ok(in_memory())
+}
+
+/// The rule of duplicates of a repository.
+pub(super) fn rule(remote: &Remote) -> Duplicates {
+    let record = &remote.repository.record;
+    let koji = record.remote.as_ref().and_then(|remote| remote.koji.as_deref());
+    koji.map(Duplicates::of).unwrap_or_default()
+}
+
+/// A share of the memory for maps.
+pub(super) fn room(remote: &Remote, bytes: u64) -> Result<Slot> {
+    let room = remote.remotes.koji_maps.hold(bytes);
+    room.map_err(|_| {
+        let text = format!(
+            "the map of {bytes} bytes does not fit into the memory for maps of Koji repositories; hint: raise \
+             `upstream.koji_maps_bytes`"
+        );
+        Failure::new(Reason::UpstreamInvalid, text).into()
+    })
+}
