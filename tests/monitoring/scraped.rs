@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 const OF_KERNELS: [&str; 2] = ["daylight_cgroup_", "daylight_pressure_"];
 /// Operations that only commands run, on a server that is stopped: nothing measures how long they take while it serves.
 const OF_COMMANDS: &str = "op=~\"store\\\\.";
+/// Operations of Koji hubs, which no server here has.
+const OF_HUBS: &str = "op=~\"koji\\\\.";
 
 /// Servers that did what the dashboard shows, and what they need.
 struct Load {
@@ -102,7 +104,9 @@ fn may_be_empty(expr: &str, page: &str) -> bool {
         Some(&rest[..end])
     });
     let lacks = |name: &str| !page.lines().any(|line| line.starts_with(name));
-    of_kernel.into_iter().any(lacks) || (expr.contains(OF_COMMANDS) && expr.contains("histogram_quantile"))
+    of_kernel.into_iter().any(lacks) || {
+        [OF_COMMANDS, OF_HUBS].iter().any(|of| expr.contains(of)) && expr.contains("histogram_quantile")
+    }
 }
 
 #[test]

@@ -43,7 +43,11 @@ impl Face for MavenFace {
         browse::leave_guarded(of.services, of.repository, items, event).await
     }
 
-    async fn names(_: Served<'_>, _: &mut Event) -> Result<NameSource> {
+    async fn names(of: Served<'_>, event: &mut Event) -> Result<NameSource> {
+        // The names of a map that is not in memory would be kept as none until the map changes.
+        if of.repository.is_koji() && !matches!(koji::load::load(&of.remote(), event).await, Ok(Some(_))) {
+            return Ok(NameSource::Nothing);
+        }
         Ok(NameSource::Rows)
     }
 

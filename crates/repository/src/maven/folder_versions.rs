@@ -94,7 +94,11 @@ async fn read(workers: &Workers, content: Result<Content>, event: &mut Event) ->
 /// The dates of the versions that an upstream has in a folder.
 async fn dates(remote: &Remote, folder: &str, event: &mut Event) -> Result<BTreeMap<String, Millis>> {
     if remote.repository.is_koji() {
-        let rows = koji::versions(remote, folder, event).await?;
+        // A hub that was never read, because a rule denies the folder, has no map.
+        let rows = match koji::versions(remote, folder, event).await {
+            Err(Error::Unasked) => Vec::new(),
+            rows => rows?,
+        };
         return Ok(rows.into_iter().map(|row| (row.version, row.age.since)).collect());
     }
     let mut seen = FirstSeenStore::of(remote);

@@ -138,10 +138,11 @@ impl Repository {
             let most = if index.failure.is_some() { BEHIND_MS } else { UNLOOKED_MS };
             // What was proven before the start is not known, unless it was a change.
             let since = index.proven.max(index.read_back);
-            (now.0 - since.0 >= most && index.looked.0 > 0).then_some(since)
+            (now.0.saturating_sub(since.0) >= most && index.looked.0 > 0).then_some(since)
         });
         // A map that nobody asks is looked at seldom, so only looks that fail tell that it is behind.
-        let unmapped = self.koji_confirmed().filter(|map| map.failure.is_some() && now.0 - map.at.0 >= BEHIND_MS);
+        let unmapped =
+            self.koji_confirmed().filter(|map| map.failure.is_some() && now.0.saturating_sub(map.at.0) >= BEHIND_MS);
         hinted.into_iter().chain(unlooked).chain(unmapped.map(|map| map.at)).min()
     }
 }

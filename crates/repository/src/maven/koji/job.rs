@@ -27,6 +27,9 @@ use tokio::time::timeout;
 /// The longest time of a look. A hub that sends its answers drop by drop ends with it, so that another look begins.
 const LOOK_MAX: Duration = Duration::from_secs(1_800);
 
+/// How many times `PATIENCE` a request waits for the first look, a minute. It is then told to come again.
+const FIRST_WAITS: u32 = 12;
+
 /// Who needs a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
@@ -98,11 +101,16 @@ pub(crate) async fn ready(remote: &Remote, event: &mut Event) -> Result<Known> {
     };
     let mut looked = pin!(looked);
     let waiting = event.running(Op::FlightWait);
+    let mut waits = 0;
     let done = loop {
         match timeout(PATIENCE, &mut looked).await {
             Ok(done) => break done,
             Err(_) if koji.known(remote.repository.origin).is_some() => break Ok(()),
-            Err(_) => {}
+            Err(_) => waits += 1,
+        }
+        if waits == FIRST_WAITS {
+            let text = "the first look at the hub is still under way".to_owned();
+            break Err(Failure::new(Reason::UpstreamTimeout, text).into());
         }
     };
     drop(waiting);
@@ -147,7 +155,8 @@ async fn run(remote: Remote, whose: Whose, turn: OwnedMutexGuard<()>) -> Result<
     });
     if let Some(failure) = failed {
         (job.reason, job.detail) = (Some(failure.reason), failure.detail());
-        koji.follow.fail(failure, origin, now);
+        // The pause begins with the end of the look, which may have taken longer than the pause.
+        koji.follow.fail(failure, origin, remote.now());
         job.end(Outcome::Failed);
     } else {
         job.end(Outcome::Done);
@@ -169,8 +178,9 @@ pub(crate) fn said(remote: &Remote) -> String {
 async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<String>> {
     let (koji, origin) = (remote.repository.shared.koji(), remote.repository.origin);
     let Some(record) = record(remote) else { return Ok(None) };
-    let known = load(remote, job).await?;
+    // Before all that may fail: a look that is due because of other settings would begin again at once, without end.
     koji.follow.begin(record);
+    let known = load(remote, job).await?;
     if whose != Whose::AClient && known.is_none() {
         return Ok(None);
     }
@@ -189,7 +199,7 @@ async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<Str
                 },
             },
             Step::Done(changes) => break changes,
-            Step::Failed(text) => return Err(Failure::new(Reason::UpstreamFailed, text).into()),
+            Step::Failed(text) => return Err(Failure::new(Reason::UpstreamFailed, Event::text(&text)).into()),
         };
     };
     let (added, removed) = (count(&changes, true), count(&changes, false));
@@ -222,7 +232,8 @@ async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<Str
         told.detail = format!("from `{}` to `{}`", nvr(&moved.from), nvr(&moved.to));
         told.end(Outcome::Done);
     }
-    Ok((!trouble.is_empty()).then(|| trouble.join("; ")))
+    // The failure is kept, and the texts of faults are the hub's.
+    Ok((!trouble.is_empty()).then(|| Event::text(&trouble.join("; "))))
 }
 
 /// The answers of a round, or a failure at the end of the time of a look.
@@ -270,19 +281,28 @@ pub(crate) async fn moved(remote: &Remote, build: BuildId, event: &mut Event) ->
     if !remote.repository.asks || !koji.follow.may_ask_about(build, remote.now()) {
         return Ok(Moved::Same);
     }
+    let origin = remote.repository.origin;
+    let before = koji.known(origin).and_then(|known| known.map.build(build));
     let answers = hub::ask(remote, &[Question::Build { build }], event).await?;
     let found = match answers.into_iter().next() {
         Some(Ok(Answer::Build(found))) => found,
         Some(Err(fault)) => return Err(Failure::new(Reason::UpstreamFailed, fault.text)),
         _ => return Ok(Moved::Same),
     };
-    let _turn = event.waited(Op::TurnWait, koji.looking.clone().lock_owned()).await;
+    // A look may take half an hour, and a client waits for none.
+    let turn = event.waited(Op::TurnWait, timeout(PATIENCE, koji.looking.clone().lock_owned())).await;
+    let Ok(_turn) = turn else { return Ok(Moved::Same) };
     let failed = |error: Error| match error {
         Error::Upstream(failure) => failure,
         other => Failure::new(other.reason(), other.to_string()),
     };
     let known = load(remote, event).await.map_err(failed)?;
-    let Some(facts) = known.and_then(|known| known.map.build(build)) else { return Ok(Moved::Same) };
+    let Some(known) = known else { return Ok(Moved::Same) };
+    let Some(facts) = known.map.build(build) else { return Ok(Moved::Same) };
+    if before.as_ref() != Some(&facts) {
+        // A look found it in the meantime, and the answer may be older.
+        return Ok(Moved::To(known));
+    }
     let is_deleted = found.as_ref().is_none_or(|found| found.state == BuildState::Deleted);
     let volume = found.map_or_else(|| facts.volume.clone(), |found| found.volume);
     if (&volume, is_deleted) == (&facts.volume, facts.deleted) || !format::koji::left_out::is_plain(&volume) {
@@ -290,7 +310,7 @@ pub(crate) async fn moved(remote: &Remote, build: BuildId, event: &mut Event) ->
     }
     let change = Change::Facts { build, volume, deleted: is_deleted };
     take(remote, vec![change], event).await.map_err(failed)?;
-    match koji.known(remote.repository.origin) {
+    match koji.known(origin) {
         Some(known) if is_deleted => Ok(Moved::Deleted(known)),
         Some(known) => Ok(Moved::To(known)),
         None => Ok(Moved::Same),

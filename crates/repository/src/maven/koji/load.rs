@@ -1,13 +1,14 @@
 //! Reads the map of a repository at its first use after a start.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::maven::koji::map::Duplicates;
 use crate::maven::koji::rows;
+use crate::maven::koji::schedule::FIRST_AGAIN_MS;
 use crate::maven::koji::state::Known;
 use crate::upstream::Remote;
 use crate::upstream::failure::Failure;
 use std::sync::Arc;
-use telemetry::{Event, Op, Reason, Slot, lock};
+use telemetry::{Event, Millis, Op, Reason, Slot, lock};
 
 /// The known state of the hub of a repository, from memory or from the journal; `None`: no look ever succeeded.
 ///
@@ -32,9 +33,20 @@ pub(crate) async fn load(remote: &Remote, event: &mut Event) -> Result<Option<Kn
     if known.is_some() || *read == Some(origin) {
         return Ok(known);
     }
+    // Requests do not read the whole journal again and again for a map that does not fit.
+    let now = remote.now();
+    let is_recent = |at: &Millis| *at <= now && now.0 - at.0 < FIRST_AGAIN_MS;
+    let unfit = lock(&state.unfit).clone().filter(|(of, at, _)| *of == origin && is_recent(at));
+    if let Some((_, _, failure)) = unfit {
+        return Err(failure.into());
+    }
     let map = rows::read(remote, event).await?;
     if !map.is_empty() {
-        let room = room(remote, map.weight())?;
+        let room = room(remote, map.weight()).inspect_err(|error| {
+            if let Error::Upstream(failure) = error {
+                *lock(&state.unfit) = Some((origin, now, failure.clone()));
+            }
+        })?;
         state.replace(Known::new(origin, Arc::new(map.by(rule))));
         *lock(&state.room) = Some(room);
     }

@@ -4,6 +4,7 @@ use crate::maven::koji::counted::Counted;
 use crate::maven::koji::map::KojiMap;
 use crate::maven::koji::moments::Moments;
 use crate::maven::koji::schedule::Following;
+use crate::upstream::failure::Failure;
 use format::koji::model::EventId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -18,6 +19,8 @@ pub(crate) struct KojiState {
     pub(super) room: Mutex<Option<Slot>>,
     /// The turn to read the journal, and the upstream whose rows were read.
     pub(super) reading: tokio::sync::Mutex<Option<Origin>>,
+    /// Why a map did not fit into memory, of which upstream and when.
+    pub(super) unfit: Mutex<Option<(Origin, Millis, Failure)>>,
     /// The turn of the look under way.
     pub(crate) looking: Arc<tokio::sync::Mutex<()>>,
     /// The moments of events that clients named.

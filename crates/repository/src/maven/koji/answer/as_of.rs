@@ -2,7 +2,7 @@
 
 use crate::as_of::Past;
 use crate::bad_setting::BadSetting;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::maven::koji::answer::asked::Asked;
 use crate::maven::koji::hub;
 use crate::repository::Repository;
@@ -20,12 +20,20 @@ pub(crate) async fn past(services: &Services, repository: &Repository, at: Event
     let koji = only_koji(repository)?;
     let place = Arc::default();
     let remote = services.remotes.remote(&koji, &place);
-    let asked = Asked::ready(&remote, event).await?;
+    let asked = match Asked::ready(&remote, event).await {
+        // An explanation makes no call.
+        Err(Error::Unasked) => {
+            let text = "no look at the hub has seen any event of Koji yet".to_owned();
+            return Err(BadSetting::new(text, "the first request to the repository reads the hub").into());
+        }
+        asked => asked?,
+    };
     // A look may have seen an event that is newer than all that concern its tags.
     let newest = asked.known.event.max(asked.known.map.newest());
     if at > newest {
         let text = format!("no look at the hub has seen event {} of Koji yet: the newest is {}", at.0, newest.0);
-        let name = &koji.record.name;
+        // The name that was asked: a reader of a group need not know its members.
+        let name = &repository.record.name;
         return Err(BadSetting::new(
             text,
             &format!("a look comes within a minute, or at once after `POST /hooks/{name}`"),

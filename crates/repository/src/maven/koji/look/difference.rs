@@ -262,7 +262,9 @@ impl Look {
         let (memory, taken) = (&mut self.memory, &self.taken);
         for (tag, builds) in &taken.lists {
             if let Some(root) = memory.roots.get_mut(tag) {
-                root.is_due = builds.iter().any(|build| unread.contains(&build.id));
+                // Without its parents nobody would follow them.
+                let lacks_parents = self.record.inherit && !taken.parents.contains_key(tag);
+                root.is_due = lacks_parents || builds.iter().any(|build| unread.contains(&build.id));
                 root.listed = Some(builds.iter().map(|build| (build.id, build.tag)).collect());
             }
         }

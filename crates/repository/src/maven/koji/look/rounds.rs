@@ -231,9 +231,13 @@ impl Look {
         }
     }
 
-    /// Why a first look has no list of a tag. Without all of them a map would prove that files are missing which there are.
+    /// Why a first look has no list of a tag, or not the files of a listed build. Without all of them a map would prove
+    /// that files are missing which there are.
     fn lacks_a_first_list(&self, map: &KojiMap) -> Option<String> {
-        let is_lacking = map.is_empty() && self.taken.tags.keys().any(|tag| !self.taken.lists.contains_key(tag));
+        let (tags, mut builds) = (&self.taken.tags, self.taken.lists.values().flatten());
+        let is_lacking = map.is_empty()
+            && (tags.keys().any(|tag| !self.taken.lists.contains_key(tag))
+                || builds.any(|build| !self.taken.files.contains_key(&build.id)));
         is_lacking.then(|| self.taken.trouble.join("; "))
     }
 

@@ -51,7 +51,12 @@ impl Look {
                 taken.lists.insert(tag, builds);
             }
             (Question::Tagged { tag, .. }, Answer::Tagged(builds)) => {
+                let counted = taken.left_out.clone();
                 let builds = taken.complete(builds);
+                if !self.is_full && self.memory.full.is_some() {
+                    // The last full look counted them.
+                    taken.left_out = counted;
+                }
                 taken.lists.insert(tag, builds);
             }
             (Question::Archives { build }, Answer::Archives(archives)) => {
@@ -77,6 +82,11 @@ impl Look {
                 self.whole.push_front(*tag);
                 return Ok(());
             }
+            // The hub may be able to list the tag, and the files of its builds in parts.
+            Question::TaggedArchives { tag, .. } => {
+                self.listed.push_back(*tag);
+                return Ok(());
+            }
             Question::Archives { build } => {
                 taken.asked_files.insert(*build);
             }
@@ -91,10 +101,7 @@ impl Look {
                 taken.moved.insert(*tag);
             }
             Question::ChangedSince { tags, .. } => taken.moved.extend(tags.iter().copied()),
-            Question::Event { .. }
-            | Question::Inheritance { .. }
-            | Question::TaggedArchives { .. }
-            | Question::Tagged { .. } => {}
+            Question::Event { .. } | Question::Inheritance { .. } | Question::Tagged { .. } => {}
         }
         taken.trouble.push(text);
         Ok(())

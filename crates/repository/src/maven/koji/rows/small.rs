@@ -18,7 +18,6 @@ pub(super) struct TaggingRow {
     by: Option<String>,
 }
 
-/// Why it ended.
 /// Such a change, as JSON.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
