@@ -68,7 +68,7 @@ impl Repository {
 
     /// Whether it is a remote repository whose content is that of tags of a Koji hub.
     pub(crate) fn is_koji(&self) -> bool {
-        self.record.remote.as_ref().is_some_and(|remote| remote.koji.is_some())
+        self.record.koji().is_some()
     }
 
     /// Expects that the stored settings have not changed.

@@ -99,17 +99,17 @@ impl Face for MavenFace {
 
     async fn take_hint(of: Served<'_>, said: &Announcement, shared: &Arc<AtomicBool>, event: &mut Event) -> Result<()> {
         let remote = of.remote();
-        match koji::job::record(&remote) {
-            Some(_) => koji::follow::take_hint(&remote, said.published, shared),
-            None => HintedRemote { remote, files: hinted::FILES }.take_hint(said, shared, event).await,
+        match remote.repository.is_koji() {
+            true => koji::follow::take_hint(&remote, said.published, shared),
+            false => HintedRemote { remote, files: hinted::FILES }.take_hint(said, shared, event).await,
         }
     }
 
     fn look_for_hints(of: Served<'_>) -> Option<Millis> {
         let remote = of.remote();
-        match koji::job::record(&remote) {
-            Some(_) => koji::follow::look_for_hints(&remote),
-            None => HintedRemote { remote, files: hinted::FILES }.look_for_hints(),
+        match remote.repository.is_koji() {
+            true => koji::follow::look_for_hints(&remote),
+            false => HintedRemote { remote, files: hinted::FILES }.look_for_hints(),
         }
     }
 

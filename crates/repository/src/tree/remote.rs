@@ -4,7 +4,7 @@
 
 use crate::content::Content;
 use crate::error::Result;
-use crate::maven::koji;
+use crate::maven::koji::answer;
 use crate::tree::file::File;
 use crate::upstream::fetch::present;
 use crate::upstream::trace::FetchTrace;
@@ -18,9 +18,7 @@ pub(crate) async fn fetch(remote: &Remote, file: &File<'_>, event: &mut Event) -
     let mut trace = FetchTrace::default();
     let found = match (refused::never_asked(&remote.repository, file), remote.repository.as_of) {
         (Some(why), _) => Err(why),
-        (None, _) if remote.repository.is_koji() => {
-            Box::pin(koji::answer::fetch(remote, file, &mut trace, event)).await
-        }
+        (None, _) if remote.repository.is_koji() => Box::pin(answer::fetch(remote, file, &mut trace, event)).await,
         (None, Some(past)) => Box::pin(file.past(remote, past, &mut trace, event)).await,
         (None, None) if !remote.repository.rules.is_open() && file.is_metadata() => {
             Box::pin(file.filtered(remote, &mut trace, event)).await

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::maven::koji::load::load;
 use crate::maven::koji::map::KojiMap;
+use crate::maven::koji::words::name;
 use crate::moment::{self, Moment};
 use crate::record::{KojiRecord, tag_pattern};
 use crate::repository::Repository;
@@ -145,7 +146,7 @@ fn foresee(map: &KojiMap, before: &KojiRecord, after: &KojiRecord) -> KojiForese
             let (mut count, mut nvrs) = (0, Vec::new());
             for build in all {
                 count += u64::from(build.files);
-                nvrs.push(format!("{}-{}-{}", build.nvr.name, build.nvr.version, build.nvr.release));
+                nvrs.push(name(&build.nvr));
             }
             nvrs.sort_unstable();
             sentences.push(format!(

@@ -16,7 +16,7 @@ use telemetry::Millis;
 /// that was read before.
 pub(crate) fn follow(remote: &Remote) {
     let (koji, now) = (remote.repository.shared.koji(), remote.now());
-    let Some(record) = job::record(remote) else { return };
+    let Some(record) = remote.repository.record.koji() else { return };
     if !remote.repository.asks {
         return;
     }

@@ -9,7 +9,7 @@ use crate::maven::koji::map::KojiMap;
 use crate::maven::koji::schedule::LOOK_EVERY_MS;
 use crate::maven::koji::state::{Known, KojiState};
 use crate::maven::koji::take::take;
-use crate::record::KojiRecord;
+use crate::maven::koji::words::name;
 use crate::upstream::failure::Failure;
 use crate::upstream::{PATIENCE, Remote};
 use format::koji::answer::Answer;
@@ -51,11 +51,6 @@ pub(crate) enum Moved {
     Same,
 }
 
-/// The settings of its hub.
-pub(crate) fn record(remote: &Remote) -> Option<&KojiRecord> {
-    remote.repository.record.remote.as_ref().and_then(|remote| remote.koji.as_deref())
-}
-
 /// The known state of the hub, after a look if one is due. A request that has another answer waits a few seconds for it.
 ///
 /// # Errors
@@ -64,12 +59,14 @@ pub(crate) fn record(remote: &Remote) -> Option<&KojiRecord> {
 pub(crate) async fn ready(remote: &Remote, event: &mut Event) -> Result<Known> {
     let (koji, now) = (remote.repository.shared.koji(), remote.now());
     let since = Millis(now.0 - LOOK_EVERY_MS);
+    let has_other_settings =
+        || remote.repository.record.koji().is_some_and(|record| koji.follow.has_other_settings(record));
     koji.follow.ask(now);
     let failures = koji.follow.failures();
     let known = load(remote, event).await?;
     if let Some(known) = &known
         && (since..=now).contains(&known.tried)
-        && record(remote).is_none_or(|record| !koji.follow.has_other_settings(record))
+        && !has_other_settings()
     {
         return Ok(known.clone());
     }
@@ -77,7 +74,7 @@ pub(crate) async fn ready(remote: &Remote, event: &mut Event) -> Result<Known> {
         return known.ok_or(Error::Unasked);
     }
     if known.is_none()
-        && record(remote).is_none_or(|record| !koji.follow.has_other_settings(record))
+        && !has_other_settings()
         && let Some(failure) = koji.follow.recent_failure(remote.repository.origin, now)
     {
         event.detail = failure.detail();
@@ -90,7 +87,7 @@ pub(crate) async fn ready(remote: &Remote, event: &mut Event) -> Result<Known> {
         let turn = koji.looking.clone().lock_owned().await;
         let known = koji.known(remote.repository.origin);
         let is_tried = known.is_some_and(|known| (since..=remote.now()).contains(&known.tried));
-        if is_tried && record(remote).is_none_or(|record| !koji.follow.has_other_settings(record)) {
+        if is_tried && !has_other_settings() {
             return Ok(());
         }
         // A request that waited for a failed look starts no other one.
@@ -177,7 +174,7 @@ pub(crate) fn said(remote: &Remote) -> String {
 /// A look. Returns what the hub refused, if the look went on without it.
 async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<String>> {
     let (koji, origin) = (remote.repository.shared.koji(), remote.repository.origin);
-    let Some(record) = record(remote) else { return Ok(None) };
+    let Some(record) = remote.repository.record.koji() else { return Ok(None) };
     // Before all that may fail: a look that is due because of other settings would begin again at once, without end.
     koji.follow.begin(record);
     let known = load(remote, job).await?;
@@ -187,7 +184,7 @@ async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<Str
     let map: Arc<KojiMap> = known.map(|known| known.map).unwrap_or_default();
     let memory = koji.follow.memory(origin);
     let from = memory.last;
-    let mut look = Look::new(record.clone(), memory, false, remote.now());
+    let mut look = Look::new(record.clone(), memory, remote.now());
     let (mut step, began) = (look.next(&map, Vec::new()), Tick::now());
     let changes = loop {
         step = match step {
@@ -229,7 +226,7 @@ async fn look(remote: &Remote, whose: Whose, job: &mut Job) -> Result<Option<Str
         let mut told = Job::begin(&remote.remotes.recorder, "koji_folder_moved");
         told.subject.repository = remote.repository.record.name.as_str().into();
         told.asked(&moved.folder);
-        told.detail = format!("from `{}` to `{}`", nvr(&moved.from), nvr(&moved.to));
+        told.detail = format!("from `{}` to `{}`", name(&moved.from), name(&moved.to));
         told.end(Outcome::Done);
     }
     // The failure is kept, and the texts of faults are the hub's.
@@ -265,10 +262,6 @@ fn count(changes: &[Change], added: bool) -> usize {
 fn told(left_out: &BTreeMap<&'static str, u64>) -> String {
     let told: Vec<String> = left_out.iter().map(|(why, count)| format!("{why} {count}")).collect();
     if told.is_empty() { String::new() } else { format!("; left out: {}", told.join(", ")) }
-}
-
-fn nvr(of: &format::koji::model::Nvr) -> String {
-    format!("{}-{}-{}", of.name, of.version, of.release)
 }
 
 /// Asks about a build of which a known file is missing, at most once in a minute.

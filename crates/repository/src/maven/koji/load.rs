@@ -56,9 +56,7 @@ pub(crate) async fn load(remote: &Remote, event: &mut Event) -> Result<Option<Kn
 
 /// The rule of duplicates of a repository.
 pub(super) fn rule(remote: &Remote) -> Duplicates {
-    let record = &remote.repository.record;
-    let koji = record.remote.as_ref().and_then(|remote| remote.koji.as_deref());
-    koji.map(Duplicates::of).unwrap_or_default()
+    remote.repository.record.koji().map(Duplicates::of).unwrap_or_default()
 }
 
 /// A share of the memory for maps.

@@ -89,11 +89,11 @@ enum Stage {
 }
 
 impl Look {
-    /// A look at this moment. `full`: all is read, whatever the hub says of changes.
-    pub(crate) fn new(record: KojiRecord, memory: Memory, full: bool, now: Millis) -> Self {
+    /// A look at this moment. Once a day all is read, whatever the hub says of changes.
+    pub(crate) fn new(record: KojiRecord, memory: Memory, now: Millis) -> Self {
         let (whole, listed) = Default::default();
         Self {
-            is_full: full || memory.is_full_due(now) && memory.full.is_some(),
+            is_full: memory.is_full_due(now) && memory.full.is_some(),
             record,
             memory,
             now,

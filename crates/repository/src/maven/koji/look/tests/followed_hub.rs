@@ -103,7 +103,7 @@ impl World {
     /// A look, with something that happens before each answer. `None`: it failed.
     pub(super) fn look_while(&mut self, mut meanwhile: impl FnMut(&mut Hub) -> bool) -> Option<Looked> {
         let now = Millis(self.hub.now - self.hub.slow_by);
-        let mut look = Look::new(self.record.clone(), self.memory.clone(), false, now);
+        let mut look = Look::new(self.record.clone(), self.memory.clone(), now);
         let (mut step, mut rounds) = (look.next(&self.koji, Vec::new()), 0);
         loop {
             match step {

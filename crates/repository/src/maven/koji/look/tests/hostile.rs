@@ -13,7 +13,7 @@ use telemetry::Millis;
 /// A look that has asked its first questions.
 fn begun() -> (Look, KojiMap) {
     let map = KojiMap::default();
-    let mut look = Look::new(World::new(false).record, Memory::default(), false, Millis(0));
+    let mut look = Look::new(World::new(false).record, Memory::default(), Millis(0));
     assert!(matches!(look.next(&map, Vec::new()), Step::Ask(_)));
     (look, map)
 }

@@ -283,7 +283,7 @@ fn more_tags_than_a_repository_may_have_fail_the_look_and_it_says_how_many() {
     for at in 0..=TAGS_MAX {
         world.hub.tag(&format!("rel-{at}"));
     }
-    let mut look = Look::new(world.record.clone(), Memory::default(), false, Millis(0));
+    let mut look = Look::new(world.record.clone(), Memory::default(), Millis(0));
     let Step::Ask(questions) = look.next(&world.koji, Vec::new()) else { panic!() };
     let answers = questions.iter().map(|question| world.hub.answer(question)).collect();
     let Step::Failed(text) = look.next(&world.koji, answers) else { panic!() };
