@@ -176,14 +176,7 @@ fn the_versions_that_pages_call_visible_are_those_of_info_whatever_policies_memb
     let config = Config { cases: 10, max_shrink_iters: 40, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)
         .run(&steps(), |steps| {
-            let mut scene = Scene::new();
-            for (at, step) in steps.iter().enumerate() {
-                scene.take(step);
-                if at % 4 == 3 {
-                    scene.compare();
-                }
-            }
-            scene.compare();
+            compare_all(&steps);
             Ok(())
         })
         .unwrap();
@@ -284,4 +277,49 @@ fn a_long_list_has_parts_and_none_is_cut_off_without_a_word() {
         after = format!("&after={next}");
     }
     assert_eq!(seen, (0..12).rev().map(|at| format!("1.{at}.0")).collect::<Vec<_>>());
+}
+
+/// Takes all steps, and compares after each fourth one and at the end.
+fn compare_all(steps: &[Step]) -> Met {
+    let mut scene = Scene::new();
+    for (at, step) in steps.iter().enumerate() {
+        scene.take(step);
+        if at % 4 == 3 {
+            scene.compare();
+        }
+    }
+    scene.compare();
+    scene.met
+}
+
+#[test]
+fn a_denied_version_that_an_upstream_lists_only_in_its_info_is_refused_as_pages_say() {
+    let [lamp, wick, java] = [0, 2, 4];
+    let met = compare_all(&[
+        Step::Push(0, lamp, 0),
+        Step::Days(2),
+        Step::Remember,
+        Step::Push(2, wick, 0),
+        Step::Policy(3, 2),
+        Step::Claim(2, lamp),
+        Step::Push(0, 1, java),
+        Step::Push(2, lamp, 0),
+        Step::Days(1),
+        Step::Push(2, lamp, java),
+        Step::Policy(0, 5),
+        Step::Push(0, wick, 3),
+    ]);
+    assert!(met.take().contains("deny"));
+}
+
+#[test]
+fn a_version_that_two_members_refuse_is_refused_with_the_reason_of_the_first() {
+    let [lamp, java, shared, cooldown] = [0, 4, 6, 1];
+    let met = compare_all(&[
+        Step::Policy(2, shared),
+        Step::Push(2, lamp, java),
+        Step::Push(0, lamp, java),
+        Step::Policy(3, cooldown),
+    ]);
+    assert!(met.take().contains("cooldown"));
 }

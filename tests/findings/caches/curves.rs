@@ -67,9 +67,11 @@ fn pages_answer_what_their_curve_promised_after_a_restart_with_another_size() {
         }
         let paths = groups.iter().flat_map(|group| (0..60).map(move |file| format!("/repository/{group}/f/{file}")));
         let paths: Vec<String> = paths.collect();
-        // The sizes of the caches are known to the copies.
-        findings(&world, 0);
-        Load::new(&world.anon(), 1).ask(&Zipf::new(&paths), 2500);
+        // The copies know the size of the cache before the first page, and what a page takes soon after it.
+        for requests in [0, 40, 2460] {
+            Load::new(&world.anon(), 1).ask(&Zipf::new(&paths), requests);
+            findings(&world, 0);
+        }
         let share = answered_by(&world, "page") / 2500.0;
         (world, share)
     });

@@ -34,9 +34,11 @@ impl GroupGems<'_> {
             self.tell_asked(place, &found, event);
             match found {
                 Err(Error::NoSuchPackage) => {}
+                // The first refusal is what pages tell.
                 Err(error @ (Error::Withdrawn(_) | Error::Hidden(_))) => {
-                    refused.get_or_insert((place, name));
-                    refusal = error;
+                    if refused.is_none() {
+                        (refused, refusal) = (Some((place, name)), error);
+                    }
                 }
                 found => return found,
             }

@@ -96,15 +96,20 @@ impl RemoteGems<'_> {
         }
     }
 
-    /// The version with this full name that the `/info` of a listed gem has and the index still lacks.
+    /// The version with this full name that the `/info` of a listed gem has and the index still lacks; or the rule that
+    /// hides it at any age.
     async fn version_ahead(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Option<InfoRow>> {
         if self.remote.repository.as_of.is_some() {
             return Ok(None);
         }
+        let mut hidden = None;
         for reading in readings(full_name) {
-            let is_open =
-                of(reading.name) && forbidden(&self.remote.repository, reading.name, reading.number).is_none();
-            if !is_open || self.gem_now(reading.name).is_none() {
+            if !of(reading.name) || self.gem_now(reading.name).is_none() {
+                continue;
+            }
+            // No call: whether the upstream has it or not, clients do not get it.
+            if let Some(why) = forbidden(&self.remote.repository, reading.name, reading.number) {
+                hidden = hidden.or(Some(why));
                 continue;
             }
             let token = &full_name[reading.name.len() + 1..];
@@ -113,6 +118,6 @@ impl RemoteGems<'_> {
                 return Ok(Some(row));
             }
         }
-        Ok(None)
+        hidden.map_or(Ok(None), |why| Err(why.into()))
     }
 }
