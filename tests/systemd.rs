@@ -1,7 +1,7 @@
 //! The server as a service of systemd: what it tells, sockets that it is given, and its unit.
 
 use crate::tls::Certificate;
-use crate::world::{World, await_true};
+use crate::world::{Connection, World, await_true};
 use rustix::process::{Signal, kill_process};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
@@ -95,14 +95,25 @@ impl Drop for Activated {
 fn several_sockets_of_systemd_are_served_with_tls_and_stay_open_at_a_restart() {
     let (certificate, folder) = (Certificate::new(), TempDir::new().unwrap());
     let settings = folder.path().join("daylight.toml");
-    std::fs::write(&settings, certificate.settings() + "[upstream]\nrubygems = \"none\"\n").unwrap();
     // An address of this test alone, as the program that binds it tells no port that it chose.
     let id = std::process::id();
     let host = format!("127.{}.{}.{}", 64 + (id >> 16) % 64, (id >> 8) & 255, id & 255);
-    let sockets = [format!("{host}:8080"), format!("{host}:8081")];
+    let (sockets, plain) = ([format!("{host}:8080"), format!("{host}:8081")], format!("{host}:8082"));
+    // The port tells which of the sockets is that of plain HTTP.
+    let text = format!("{}http_listen = \"0.0.0.0:8082\"\n[upstream]\nrubygems = \"none\"\n", certificate.settings());
+    std::fs::write(&settings, text).unwrap();
     let log = std::fs::File::create(folder.path().join("log")).unwrap();
     let activated = Command::new("systemd-socket-activate")
-        .args(["--listen", &sockets[0], "--listen", &sockets[1], env!("CARGO_BIN_EXE_daylight"), "serve"])
+        .args([
+            "--listen",
+            &sockets[0],
+            "--listen",
+            &plain,
+            "--listen",
+            &sockets[1],
+            env!("CARGO_BIN_EXE_daylight"),
+            "serve",
+        ])
         .arg("--config")
         .arg(&settings)
         .arg("--data")
@@ -125,16 +136,23 @@ fn several_sockets_of_systemd_are_served_with_tls_and_stay_open_at_a_restart() {
             .unwrap();
         String::from_utf8(said.stdout).unwrap()
     };
+    let redirect = || {
+        let mut connection = Connection::open(plain.parse().unwrap()).unwrap();
+        let sent = connection.call("GET", "/a", &[], b"").unwrap().expect(308);
+        sent.header("location").unwrap().to_owned()
+    };
     let log = || std::fs::read_to_string(folder.path().join("log")).unwrap();
     for socket in &sockets {
         assert_eq!(ready(socket), "ready\n", "{}", log());
     }
+    assert_eq!(redirect(), format!("https://{}/a", sockets[0]));
     let pid = rustix::process::Pid::from_child(&activated.0);
     kill_process(pid, Signal::USR2).unwrap();
     await_true("it serves again", || log().matches(" serving ").count() >= 2);
     for socket in &sockets {
         assert_eq!(ready(socket), "ready\n", "{}", log());
     }
+    assert_eq!(redirect(), format!("https://{}/a", sockets[0]));
 }
 
 /// The units of the tree, with this program, in a folder.

@@ -128,7 +128,7 @@ fn crontab(text: &str) -> Result<(), String> {
             (_, rest) = rest.trim_start().split_once(' ').ok_or_else(|| format!("`{line}` has too few fields"))?;
         }
         let program = Path::new(env!("CARGO_BIN_EXE_daylight")).to_str().unwrap();
-        let command = rest.trim().replace("\\%", "%").replace("/usr/local/bin/daylight", program);
+        let command = rest.trim().replace("\\%", "%").replace("/usr/bin/daylight", program);
         said(Command::new("sh").args(["-c", &command]))?;
     }
     Ok(())

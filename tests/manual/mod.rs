@@ -4,6 +4,7 @@
 //! each `## ` begins a new terminal in the home folder. Blocks of other languages are read by the program that they are for.
 
 mod application;
+mod authority;
 mod front_door;
 mod languages;
 mod links;
@@ -32,6 +33,7 @@ macro_rules! pages {
 pages! {
     readme: "README.md" => pages::readme;
     accounts: "docs/accounts.md" => pages::accounts;
+    acme: "docs/acme.md" => authority::stage;
     alerts: "docs/alerts.md" => pages::alerts;
     api: "docs/api.md" => pages::api;
     asking: "docs/asking.md" => pages::asking;
@@ -59,6 +61,7 @@ pages! {
     moving_in: "docs/moving-in.md" => pages::moving_in;
     monitoring: "docs/monitoring.md" => pages::monitoring;
     sizing: "docs/sizing.md" => pages::sizing;
+    stability: "docs/stability.md" => pages::plain;
     policy: "docs/policy.md" => pages::policy;
     proxying: "docs/proxying.md" => pages::proxying;
     publishing_files: "docs/publishing-files.md" => pages::plain;
@@ -69,11 +72,12 @@ pages! {
     replaying: "docs/replaying.md" => pages::replaying;
     repositories: "docs/repositories.md" => pages::plain;
     troubleshooting: "docs/troubleshooting.md" => pages::troubleshooting;
+    upgrading: "docs/upgrading.md" => pages::upgrading;
     web_pages: "docs/web-pages.md" => pages::plain;
 }
 
-/// Pages that are run in another way: on a machine of their own, by `tests/serving.rs`.
-const ELSEWHERE: &[&str] = &["docs/serving-a-team.md", "docs/serving-options.md"];
+/// Pages that are run in another way: on a machine of their own, by `tests/serving.rs`, and by `scripts/dist/test-pages` on the files of a release.
+const ELSEWHERE: &[&str] = &["docs/installing.md", "docs/serving-a-team.md", "docs/serving-options.md"];
 
 #[test]
 fn every_page_with_commands_is_run() {

@@ -3,6 +3,7 @@
 use super::languages::{self, repositories};
 use super::page::root;
 use super::stage::Stage;
+use crate::later_form::of_later_version;
 use crate::world::{
     ADMIN, Central, FIRST, Gem, KojiHub, Says, Upstream, World, await_true, promtool, promtool_program, write,
 };
@@ -81,6 +82,22 @@ pub(super) fn backup() -> Stage {
         .folder("/mnt/backup")
         // From there on the page is about a server that was stopped.
         .before("mv /srv/daylight", |stage| stage.world.stop())
+        .after(|stage| {
+            stage.resume();
+            assert_eq!(stage.world.anon().file("maven-releases", JAR).expect(200).text(), "1.2");
+        })
+}
+
+/// Before the second half a later version converts the folder.
+pub(super) fn upgrading() -> Stage {
+    Stage::on(lamps())
+        .data("/srv/daylight")
+        .folder("/mnt/backup")
+        .fails("daylight check")
+        .before("daylight check", |stage| {
+            stage.world.stop();
+            of_later_version(&stage.world.data());
+        })
         .after(|stage| {
             stage.resume();
             assert_eq!(stage.world.anon().file("maven-releases", JAR).expect(200).text(), "1.2");

@@ -29,6 +29,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("apps/src/spool/anonymous_file.rs", 2, Bound(BoundName::Connections)),
     ("client/src/dial.rs", 1, Bound(BoundName::UpstreamCalls)),
     ("client/src/pool.rs", 1, Fixed("one for each host: `watched` is set until it has ended")),
+    ("daylight/src/acme/mod.rs", 1, Fixed("one at a time: it writes a certificate, and the job waits for it")),
     (
         "daylight/src/alerts/command.rs",
         1,
@@ -58,6 +59,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("daylight/src/cli/parallel.rs", 1, Fixed("the command line: a number of threads that the caller gives")),
     ("daylight/src/cli/upgrade.rs", 1, Fixed("the command line: one that waits for a signal")),
     ("daylight/src/instance/mod.rs", 1, Fixed("the heartbeat of the back runtime")),
+    ("daylight/src/acme/mod.rs", 1, Fixed("one at a time: the job of certificates waits until the files are written")),
     ("daylight/src/app_front/addresses.rs", 1, Fixed("one watch of the backends for each address of the settings")),
     ("daylight/src/app_front/command.rs", 1, Fixed("the command of `daylight front`: one process")),
     ("daylight/src/otlp/jobs.rs", 1, Fixed("one at a time: the job of metrics waits until the figures are read")),

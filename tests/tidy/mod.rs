@@ -12,6 +12,7 @@ mod registry;
 mod sources;
 mod walls;
 mod words;
+mod workflows;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -33,6 +33,7 @@ const WALLS: &[Wall] = &[
             ("daylight/src/route", "reads them"),
             ("daylight/src/answer.rs", "hands the path to `route`, and the query to the question that reads it"),
             ("daylight/src/serve/handler.rs", "hands the path to `route`"),
+            ("daylight/src/serve/http_door.rs", "hands the path to `route`"),
             ("daylight/src/conformance/", "names the path in an error"),
             ("daylight/src/reply", "writes errors of the API as problem documents"),
             ("daylight/src/site/browse.rs", "hands the query of a list to the code that reads parts of lists"),

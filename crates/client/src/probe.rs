@@ -1,5 +1,5 @@
 //! A probe of the server by itself: one small request through its public socket, on the calling thread and without a runtime, because
-//! it shows whether the runtimes work.
+//! it shows whether the runtimes work. `daylight health` asks in the same way, from another process.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -14,6 +14,15 @@ use tokio_rustls::rustls::{self, ClientConfig, ClientConnection, DigitallySigned
 /// The longest answer that is read. That of a probe is shorter.
 const ANSWER_MAX: usize = 4096;
 
+/// What a probe was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeAnswer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The body, at most 4 KiB of it with the head.
+    pub text: String,
+}
+
 /// How a server asks itself.
 #[derive(Debug)]
 pub struct Probe {
@@ -26,7 +35,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// A probe of the socket that listens on `listening`; one that listens on all addresses is asked on loopback. `mark`: a header of
+    /// A probe of the socket that listens on `listening`; one that listens on all addresses is asked on loopback. `mark`: a further header of
     /// its requests. `tls`: the socket speaks TLS; its certificate is not checked, as it need not be valid for a loopback address. `announces`:
     /// whether a connection from this address must begin with a header of the PROXY protocol.
     ///
@@ -35,7 +44,7 @@ impl Probe {
     pub fn new(
         listening: SocketAddr,
         path: &str,
-        mark: (&str, &str),
+        mark: Option<(&str, &str)>,
         tls: bool,
         announces: impl FnOnce(IpAddr) -> bool,
     ) -> io::Result<Self> {
@@ -45,9 +54,9 @@ impl Probe {
             IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
             _ => {}
         }
+        let mark = mark.map(|(name, value)| format!("{name}: {value}\r\n")).unwrap_or_default();
         let request = format!(
-            "GET {path} HTTP/1.1\r\nHost: {address}\r\n{}: {}\r\nUser-Agent: daylight-probe\r\nConnection: close\r\n\r\n",
-            mark.0, mark.1
+            "GET {path} HTTP/1.1\r\nHost: {address}\r\n{mark}User-Agent: daylight-probe\r\nConnection: close\r\n\r\n"
         );
         // The kernel gives a connection to an own address this address.
         let announce = announces(address.ip());
@@ -61,6 +70,34 @@ impl Probe {
     /// If there is no answer within `limit`, or another than 200.
     pub fn ask(&self, limit: Duration) -> io::Result<Duration> {
         let began = Tick::now();
+        let answer = self.exchanged(limit, began)?;
+        match answer.starts_with(b"HTTP/1.1 200 ") {
+            true => Ok(Duration::from_nanos(Tick::now().since(began))),
+            false => Err(unexpected(&answer)),
+        }
+    }
+
+    /// Asks once, and returns the answer, whatever its status. Blocks for as long as [`Probe::ask`].
+    ///
+    /// # Errors
+    /// If there is no answer within `limit`, or one that is not HTTP.
+    pub fn answer(&self, limit: Duration) -> io::Result<ProbeAnswer> {
+        let answer = self.exchanged(limit, Tick::now())?;
+        let text = String::from_utf8_lossy(&answer);
+        let status = text.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
+        match (status, text.split_once("\r\n\r\n")) {
+            (Some(status), Some((_, body))) => Ok(ProbeAnswer { status, text: body.to_owned() }),
+            _ => Err(unexpected(&answer)),
+        }
+    }
+
+    /// The address that is asked.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The bytes of the answer. `began`: when the time of `limit` begins.
+    fn exchanged(&self, limit: Duration, began: Tick) -> io::Result<Vec<u8>> {
         let mut tcp = TcpStream::connect_timeout(&self.address, limit)?;
         tcp.set_nodelay(true)?;
         tcp.set_read_timeout(Some(limit))?;
@@ -70,19 +107,18 @@ impl Probe {
         }
         let end = began.plus(limit);
         match &self.tls {
-            None => exchange(&mut tcp, &self.request, end)?,
+            None => exchange(&mut tcp, &self.request, end),
             Some(config) => {
                 let name = ServerName::from(self.address.ip());
                 let connection = ClientConnection::new(config.clone(), name).map_err(io::Error::other)?;
-                exchange(&mut StreamOwned::new(connection, tcp), &self.request, end)?;
+                exchange(&mut StreamOwned::new(connection, tcp), &self.request, end)
             }
         }
-        Ok(Duration::from_nanos(Tick::now().since(began)))
     }
 }
 
 /// Sends the request, and reads the answer to its end.
-fn exchange(stream: &mut (impl Read + Write), request: &str, end: Tick) -> io::Result<()> {
+fn exchange(stream: &mut (impl Read + Write), request: &str, end: Tick) -> io::Result<Vec<u8>> {
     stream.write_all(request.as_bytes())?;
     stream.flush()?;
     let (mut answer, mut buffer) = (Vec::new(), [0; 1024]);
@@ -101,10 +137,14 @@ fn exchange(stream: &mut (impl Read + Write), request: &str, end: Tick) -> io::R
             break;
         }
     }
-    match answer.starts_with(b"HTTP/1.1 200 ") {
-        true => Ok(()),
-        false if answer.is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
-        false => Err(io::Error::other(String::from_utf8_lossy(&answer[..answer.len().min(40)]).into_owned())),
+    Ok(answer)
+}
+
+/// The error of an answer that is not the expected one.
+fn unexpected(answer: &[u8]) -> io::Error {
+    match answer.is_empty() {
+        true => io::ErrorKind::UnexpectedEof.into(),
+        false => io::Error::other(String::from_utf8_lossy(&answer[..answer.len().min(40)]).into_owned()),
     }
 }
 
@@ -162,7 +202,7 @@ mod tests {
     use std::net::TcpListener;
 
     /// Answers one connection with `answer`. Returns what it was asked.
-    fn asked(answer: &'static str, announces: bool) -> (io::Result<Duration>, String) {
+    fn asked<T>(answer: &'static str, announces: bool, ask: fn(&Probe, Duration) -> T) -> (T, String) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), listener.local_addr().unwrap().port());
         let server = std::thread::spawn(move || {
@@ -176,25 +216,35 @@ mod tests {
             stream.write_all(answer.as_bytes()).unwrap();
             String::from_utf8(got).unwrap()
         });
-        let probe = Probe::new(address, "/a", ("Mark", "1"), false, |_| announces).unwrap();
-        (probe.ask(Duration::from_secs(30)), server.join().unwrap())
+        let probe = Probe::new(address, "/a", Some(("Mark", "1")), false, |_| announces).unwrap();
+        (ask(&probe, Duration::from_secs(30)), server.join().unwrap())
     }
 
     #[test]
     fn a_probe_asks_on_loopback_and_only_200_is_an_answer() {
-        let (answer, request) = asked("HTTP/1.1 200 OK\r\n\r\nalive\n", false);
+        let (answer, request) = asked("HTTP/1.1 200 OK\r\n\r\nalive\n", false, Probe::ask);
         assert!(answer.is_ok(), "{answer:?}");
         assert!(request.starts_with("GET /a HTTP/1.1\r\nHost: 127.0.0.1:") && request.contains("\r\nMark: 1\r\n"));
-        let (answer, request) = asked("HTTP/1.1 503 No\r\n\r\n", true);
+        let (answer, request) = asked("HTTP/1.1 503 No\r\n\r\n", true, Probe::ask);
         assert!(answer.unwrap_err().to_string().starts_with("HTTP/1.1 503"));
         assert!(request.starts_with("PROXY UNKNOWN\r\nGET "));
-        assert_eq!(asked("", false).0.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(asked("", false, Probe::ask).0.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn the_answer_of_a_probe_has_its_status_and_its_body() {
+        let of = |answer| asked(answer, false, Probe::answer).0;
+        let not_ready = of("HTTP/1.1 503 No\r\nA: b\r\n\r\nnot ready: x\n").unwrap();
+        assert_eq!((not_ready.status, &*not_ready.text), (503, "not ready: x\n"));
+        for other in ["SSH-2.0-a\r\n\r\n", "HTTP/1.1 x\r\n\r\n", "HTTP/1.1 200 OK\r\n"] {
+            assert!(of(other).is_err(), "{other}");
+        }
     }
 
     #[test]
     fn a_server_that_accepts_and_says_nothing_does_not_answer() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let probe = Probe::new(listener.local_addr().unwrap(), "/", ("Mark", "1"), false, |_| false).unwrap();
+        let probe = Probe::new(listener.local_addr().unwrap(), "/", Some(("Mark", "1")), false, |_| false).unwrap();
         let error = probe.ask(Duration::from_millis(50)).unwrap_err();
         assert!(matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut), "{error}");
     }

@@ -1,6 +1,7 @@
 //! Everything that requests need, made once at the start.
 
 use crate::access::{Access, Caller};
+use crate::acme::Acme;
 use crate::alerts::Alerts;
 use crate::app_front::served_apps::ServedApps;
 use crate::class::{Classes, Permit};
@@ -87,6 +88,8 @@ pub struct App {
     pub server_timing: ServerTiming,
     /// How long a small body may take to arrive.
     pub form_time: Duration,
+    /// Gets the certificate of the server, where the settings name an authority.
+    pub(crate) acme: OnceLock<Arc<Acme>>,
     /// The certificates that the server shows. Empty without TLS.
     pub(crate) certificates: OnceLock<Vec<Arc<Certificate>>>,
     /// Who is told of findings as they open and close.

@@ -2,6 +2,7 @@
 
 pub mod access;
 mod accounts;
+mod acme;
 mod admin;
 mod alerts;
 mod answer;

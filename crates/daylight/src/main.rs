@@ -8,5 +8,6 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    daylight::cli::main()
+    // Only the program itself is linked in one way or the other: its crates are compiled once for both.
+    daylight::cli::main(cfg!(target_feature = "crt-static"))
 }

@@ -59,7 +59,8 @@ pub use sampler::{Budget, Goal, Sampler};
 pub use segment::Segment;
 pub use signals::facts::{Facts, HostFact, RepositoryFact, SettingFact};
 pub use signals::program::{
-    CertificateFact, DiskFact, HooksFact, IndexFact, ProgramFacts, ReadOnlyFact, ReceiverFact, WaitingNamesFact,
+    CertificateFact, DiskFact, HooksFact, IndexFact, ProgramFacts, ReadOnlyFact, ReceiverFact, RenewalFact,
+    WaitingNamesFact,
 };
 pub use signals::watch::{LoopSeen, PreviousRun, ProbeSeen, Stuck, WatchSeen};
 pub use sizing::{Sizing, SizingAdvice, SizingAsked, SizingRow, SizingVerdict};

@@ -26,14 +26,20 @@ pub enum Error {
         found: String,
     },
     /// A later version wrote the folder.
-    #[error("the folder `{}` has the data format `{found}`, and this version supports up to `{known}`", data.display())]
+    #[error("{} wrote the folder `{}`: its {of} has the form `{found}`, and this is daylight {}, which reads forms up to {known}",
+        opened_by.as_ref().map_or_else(|| "a later version of daylight".to_owned(), |version| format!("daylight {version}")), data.display(),
+        env!("CARGO_PKG_VERSION"))]
     TooNew {
         /// The folder.
         data: PathBuf,
-        /// The data format of the folder.
+        /// The part with the later form: `layout` or `database`.
+        of: &'static str,
+        /// The form of that part.
         found: String,
-        /// The newest supported data format.
+        /// The newest form that this program reads.
         known: u32,
+        /// The version of the program that opened the folder last, if the folder tells.
+        opened_by: Option<String>,
     },
     /// The folder is on a network file system, whose locks and syncs the store cannot rely on.
     #[error("the folder `{}` is on a network file system: {kind}", data.display())]
@@ -194,7 +200,11 @@ impl Error {
                 Some("another daylight process uses it: wait until that ends, stop it, or name another folder".into())
             }
             Self::Foreign { .. } => Some("name an empty folder or one that does not exist yet with `--data`".into()),
-            Self::TooNew { .. } => Some("run the version of daylight that wrote it, or a later one".into()),
+            Self::TooNew { .. } => Some(
+                "start the later version again; the way back to this one is a backup from before the upgrade: \
+                 `daylight restore BACKUP --data EMPTY_FOLDER` (docs/upgrading.md)"
+                    .into(),
+            ),
             Self::Network { .. } => Some("put the data folder on a disk of this machine".into()),
             Self::Busy(bound) => Some(match bound.setting() {
                 Some(setting) => format!("try again in a moment; the setting `{setting}` is the limit"),

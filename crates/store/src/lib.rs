@@ -56,6 +56,6 @@ pub use truth::catalog::{
 };
 pub use truth::model::Model;
 pub use truth::readable::Unreadable;
-pub use truth::sqlite::Sqlite;
+pub use truth::sqlite::{Sqlite, TRUTH_FORM};
 pub use writer::first_seen_budget::Admitted;
 pub use writer::revision::{Revisions, Stamp, Unit};

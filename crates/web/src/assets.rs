@@ -26,6 +26,11 @@ pub(crate) const STYLE: Asset = Asset {
 /// The scripts. `None`: Node.js was absent when the program was built.
 pub(crate) const SCRIPT: Option<Asset> = include!(concat!(env!("OUT_DIR"), "/script.rs"));
 
+/// Whether the program was built with the scripts.
+pub fn has_scripts() -> bool {
+    SCRIPT.is_some()
+}
+
 /// The asset of that name.
 pub fn asset(name: &str) -> Option<Asset> {
     [Some(STYLE), SCRIPT].into_iter().flatten().find(|asset| asset.name == name)

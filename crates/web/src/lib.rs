@@ -33,7 +33,7 @@ mod version;
 pub use app_pages::{AppPageServer, AppPages, PageRequests};
 pub use apps::{App, AppBackend, AppLane, Apps, AppsPage, SlowPath, StoredResponses};
 pub use askama::Template;
-pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};
+pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset, has_scripts};
 pub use bars::Bars;
 pub use browse::{Browse, BrowseItem, BrowsePage, HiddenReason};
 pub use difference::{Changed, Difference, DifferencePage, Readme, ReadmePage};

@@ -136,7 +136,7 @@ fn open(
     // Those of addresses that are in the settings no more are closed.
     drop(passed);
     let wanted = addresses::wanted(settings);
-    let running = start_with(settings, log.clone(), options, |instance| addresses.open(instance, settings))?;
+    let running = start_with(settings, log.clone(), options, |instance, _| addresses.open(instance, settings))?;
     Ok((running, wanted))
 }
 

@@ -1,28 +1,14 @@
 //! What a front passes on to its next program: its listening sockets with the addresses that they are for, and its command.
-//!
-//! They are in one message on a pair of sockets, of which the next program has one end as its standard input. The kernel keeps the
-//! descriptors inside the message, so no other program that is started gets them, and nothing of it is in the environment.
 
+use crate::serve::descriptor_message;
 use anyhow::Context as _;
 use front::Listener;
-use rustix::net::sockopt::{socket_domain, socket_type};
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
-};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Stdio;
-
-/// The most sockets of a message; the kernel takes 253.
-const SOCKETS_MAX: usize = 250;
-/// The most bytes of a message.
-const BYTES_MAX: usize = 16 << 10;
 
 /// The text of the message.
 #[derive(Debug, Serialize, Deserialize)]
@@ -71,28 +57,9 @@ impl PassedOn {
 
     /// `None`: it is another input.
     fn receive(input: BorrowedFd<'_>) -> anyhow::Result<Option<Self>> {
-        let ours = socket_domain(input).is_ok_and(|domain| domain == AddressFamily::UNIX)
-            && socket_type(input).is_ok_and(|kind| kind == SocketType::SEQPACKET);
-        if !ours {
-            return Ok(None);
-        }
-        let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SOCKETS_MAX))];
-        let (mut control, mut text) = (RecvAncillaryBuffer::new(&mut space), vec![0; BYTES_MAX]);
-        let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
-        let Ok(received) = recvmsg(input, &mut [IoSliceMut::new(&mut text)], &mut control, flags) else {
-            return Ok(None);
-        };
-        let Ok(message) = serde_json::from_slice::<Message>(text.get(..received.bytes).unwrap_or_default()) else {
-            return Ok(None);
-        };
+        let Some((message, descriptors)) = descriptor_message::receive::<Message>(input) else { return Ok(None) };
         if message.daylight_front != std::process::id() {
             return Ok(None);
-        }
-        let mut descriptors: Vec<OwnedFd> = Vec::new();
-        for part in control.drain() {
-            if let RecvAncillaryMessage::ScmRights(all) = part {
-                descriptors.extend(all);
-            }
         }
         let mut sockets = Vec::new();
         for (address, descriptor) in message.sockets.into_iter().zip(descriptors) {
@@ -116,22 +83,13 @@ pub(super) fn input(sockets: Vec<(SocketAddr, Listener)>, command: Option<Passed
 fn send(sockets: Vec<(SocketAddr, Listener)>, command: Option<PassedCommand>, process: u32) -> anyhow::Result<OwnedFd> {
     let (addresses, listeners): (Vec<SocketAddr>, Vec<Listener>) = sockets.into_iter().unzip();
     let message = Message { daylight_front: process, sockets: addresses, command };
-    let (text, descriptors) = (serde_json::to_vec(&message)?, listeners.iter().map(AsFd::as_fd).collect::<Vec<_>>());
-    anyhow::ensure!(
-        descriptors.len() <= SOCKETS_MAX && text.len() <= BYTES_MAX,
-        "there are too many listening sockets to pass them on"
-    );
-    let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SOCKETS_MAX))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    anyhow::ensure!(control.push(SendAncillaryMessage::ScmRights(&descriptors)), "the sockets do not fit");
-    sendmsg(ours, &[IoSlice::new(&text)], &mut control, SendFlags::empty())?;
-    Ok(theirs)
+    descriptor_message::send(&message, &listeners.iter().map(AsFd::as_fd).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
     fn bound() -> (SocketAddr, Listener) {
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();

@@ -45,7 +45,7 @@ impl Config {
 fn text(loaded: &Loaded, settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
     let mut before = "";
     for entry in &loaded.entries {
-        let (section, name) = entry.key.split_once('.').unwrap_or(("", entry.key));
+        let (section, name) = entry.key.rsplit_once('.').unwrap_or(("", entry.key));
         if section != before {
             writeln!(out, "{}[{section}]", if before.is_empty() { "" } else { "\n" })?;
             before = section;
@@ -95,6 +95,9 @@ fn json(loaded: &Loaded, settings: &Settings, out: &mut dyn Write) -> io::Result
             "default": entry.default,
             "variable": entry.variable,
             "doc": entry.doc,
+            "expects": entry.expects,
+            "limits": entry.limits,
+            "formerly": entry.formerly,
         })
     };
     let table = |written: &[(&'static str, serde_json::Value)]| {

@@ -19,6 +19,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("init", &["daylight init --data /var/lib/daylight"]),
     ("config show", &["daylight config show", "daylight config show --config /etc/daylight.toml --json"]),
+    (
+        "health",
+        &["daylight health --config /etc/daylight/daylight.toml", "daylight health --live --listen 127.0.0.1:8080"],
+    ),
     ("repo list", &["daylight repo list", "daylight repo list --json --server https://packages.example"]),
     (
         "repo add",

@@ -33,8 +33,8 @@ const CALLERS: &[&str] = &[
     "front",
 ];
 /// The commands that read the configuration of a server and work on its data folder.
-const FOLDER_COMMANDS: [&str; 10] =
-    ["serve", "front", "init", "config", "backup", "restore", "check", "rebuild", "repair", "upgrade"];
+const FOLDER_COMMANDS: [&str; 11] =
+    ["serve", "front", "init", "config", "health", "backup", "restore", "check", "rebuild", "repair", "upgrade"];
 /// The flags that only [`CALLERS`] take.
 const CALLER_FLAGS: [&str; 2] = ["server", "server_trust"];
 /// The flags that only [`FOLDER_COMMANDS`] take.
@@ -79,8 +79,9 @@ pub(super) fn tree() -> Command {
     examples::attach(tree, "")
 }
 
-/// The same for completions, which would offer hidden flags: each command has the flags that it takes as its own.
-pub(super) fn completed_tree() -> Command {
+/// The same with the flags that a command takes as its own, and no other, for completions, which would offer hidden flags, and for the
+/// documents of a release.
+pub fn completed_tree() -> Command {
     let tree = super::Cli::command();
     let flags: Vec<clap::Arg> = tree.get_arguments().map(|flag| flag.clone().global(false)).collect();
     let names: Vec<String> = tree.get_subcommands().map(|command| command.get_name().to_owned()).collect();

@@ -25,6 +25,7 @@ mod folder_job;
 mod frees;
 mod front;
 mod global_flags;
+mod health;
 mod import;
 mod init;
 mod journal;
@@ -54,10 +55,13 @@ mod target;
 mod token;
 mod upgrade;
 mod upstreams;
+mod version;
 
 use crate::config::Environment;
+use clap::error::ErrorKind;
 use clap::{FromArgMatches, Parser, Subcommand};
 use context::Context;
+pub use global_flags::completed_tree as command_tree;
 use global_flags::{GlobalFlags, tree};
 use std::ffi::OsString;
 use std::io::Write;
@@ -95,6 +99,7 @@ enum Verb {
     Baseline(baseline::BaselineCommand),
     Sizing(sizing::SizingCommand),
     Replay(replay::Replay),
+    Health(health::HealthCommand),
     Probe(probe::ProbeCommand),
     Findings(findings::FindingsCommand),
     Alerts(alerts::AlertsCommand),
@@ -114,8 +119,9 @@ enum Verb {
     Manual(manual::Manual),
 }
 
-/// Runs the program with the arguments, environment and streams of this process.
-pub fn main() -> ExitCode {
+/// Runs the program with the arguments, environment and streams of this process. `is_static`: it needs no shared libraries.
+pub fn main(is_static: bool) -> ExitCode {
+    version::linked(is_static);
     // Files are for their owner alone: content of a private repository is private on the machine, too.
     let umask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let environment = Environment::here();
@@ -133,6 +139,11 @@ fn run(
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let (cli, command) = match parse(&arguments) {
         Ok(parsed) => parsed,
+        Err(usage) if usage.kind() == ErrorKind::DisplayVersion => {
+            // A reader that has left is no failure.
+            let _ = version::print(failure::wants_json(&arguments), out);
+            return ExitCode::SUCCESS;
+        }
         Err(usage) => return failure::usage(&usage, failure::wants_json(&arguments), out, err),
     };
     let (flags, mut nowhere) = (cli.flags, std::io::sink());
@@ -174,6 +185,7 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> anyhow::Result<()> {
         Verb::Baseline(baseline) => baseline.run(context),
         Verb::Sizing(sizing) => sizing.run(context),
         Verb::Replay(replay) => replay.run(context),
+        Verb::Health(health) => health.run(context),
         Verb::Probe(probe) => probe.run(context),
         Verb::Findings(findings) => findings.run(context),
         Verb::Alerts(alerts) => alerts.run(context),

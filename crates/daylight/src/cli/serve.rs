@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::folder;
 use crate::config::Flag;
-use crate::serve::handover;
+use crate::serve::handover::Sockets;
 use crate::serve::supervisor::Supervisor;
 
 /// Run the server
@@ -13,7 +13,7 @@ use crate::serve::supervisor::Supervisor;
 ///
 /// SIGTERM and SIGINT stop the server after the requests under way. SIGHUP reads the certificate and the repositories of the
 /// configuration file again. SIGUSR2 restarts with the current binary and configuration, and refuses no connection meanwhile. A listening
-/// socket from standard input or from systemd replaces --listen.
+/// socket from standard input or from systemd replaces --listen; one of systemd with the name `http` replaces `server.http_listen`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Serve {
     /// Address and port to listen on; port 0 takes a free port [default: 127.0.0.1:8080]
@@ -35,9 +35,14 @@ impl Serve {
         if settings.conformance_key.is_some() && !settings.conformance {
             loaded.warnings.push("`DAYLIGHT_CONFORMANCE_KEY` has no effect without `--conformance`".to_owned());
         }
-        let listener = handover::socket(context.environment)?;
+        let sockets = Sockets::passed(context.environment, settings.server.http_listen.0)?;
+        if sockets.has_unused_http {
+            let message =
+                "the socket of systemd with the name `http` has no effect while `server.http_listen` is not set";
+            loaded.warnings.push(message.to_owned());
+        }
         let read_again = || folder::read(listen(), context);
         let supervisor = Supervisor::of(context.environment);
-        crate::serve::run(settings, loaded, listener, supervisor, &read_again, context.flags.json)
+        crate::serve::run(settings, loaded, sockets, supervisor, &read_again, context.flags.json)
     }
 }

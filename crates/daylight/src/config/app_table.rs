@@ -25,9 +25,9 @@ pub const KEYS: &[&str] = &[
     "app.pages",
 ];
 /// The keys of `[[app.lane]]`.
-pub(super) const LANE: &[&str] = &["app.lane.paths", "app.lane.slots"];
+pub const LANE: &[&str] = &["app.lane.paths", "app.lane.slots"];
 /// The keys of `[app.pages]`.
-pub(super) const PAGES: &[&str] = &[
+pub const PAGES: &[&str] = &[
     "app.pages.format",
     "app.pages.servers",
     "app.pages.keys",

@@ -39,12 +39,6 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
             hint: "raise the limit (`ulimit -n`, `LimitNOFILE=`) or remove the setting".to_owned(),
         });
     }
-    if server.tls_certificate.as_os_str().is_empty() != server.tls_key.as_os_str().is_empty() {
-        return Err(Error::Contradiction {
-            text: "only one of `server.tls_certificate` and `server.tls_key` is set".to_owned(),
-            hint: "set both for TLS, or none to serve without TLS".to_owned(),
-        });
-    }
     let (believed, trusted) = (server.client_from != ClientFrom::Connection, !server.trusted_proxies.0.is_empty());
     if believed && !trusted {
         return Err(Error::Contradiction {

@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Our variables that are no keys of the configuration.
-const OTHERS: [&str; 6] = [ADMIN_TOKEN, CONFORMANCE_KEY, TOKEN, SERVER, TRUST, CONFIG];
-/// The variables of systemd: the process that passed sockets are for, and their number; and how the process tells how it is.
-const SYSTEMD: [&str; 5] = [PASSED_TO, PASSED_COUNT, NOTIFY_SOCKET, WATCHDOG, WATCHDOG_OF];
+pub const OTHERS: [&str; 6] = [ADMIN_TOKEN, CONFORMANCE_KEY, TOKEN, SERVER, TRUST, CONFIG];
+/// The variables of systemd: the process that passed sockets are for, their number and names; and how the process tells how it is.
+const SYSTEMD: [&str; 6] = [PASSED_TO, PASSED_COUNT, PASSED_NAMES, NOTIFY_SOCKET, WATCHDOG, WATCHDOG_OF];
 const PASSED_TO: &str = "LISTEN_PID";
 const PASSED_COUNT: &str = "LISTEN_FDS";
+const PASSED_NAMES: &str = "LISTEN_FDNAMES";
 const NOTIFY_SOCKET: &str = "NOTIFY_SOCKET";
 const WATCHDOG: &str = "WATCHDOG_USEC";
 const WATCHDOG_OF: &str = "WATCHDOG_PID";
@@ -99,10 +100,14 @@ impl Environment {
         self.get(CONFIG)
     }
 
-    /// The number of sockets that were passed to process `id` (sd_listen_fds(3)).
-    pub fn passed_sockets(&self, id: u32) -> u32 {
+    /// The number of sockets that were passed to process `id`, and their names, as far as they have some (sd_listen_fds_with_names(3)).
+    pub fn passed_sockets(&self, id: u32) -> (u32, Vec<String>) {
         let number = |name| self.get(name).and_then(|text| text.parse::<u32>().ok());
-        if number(PASSED_TO) == Some(id) { number(PASSED_COUNT).unwrap_or(0) } else { 0 }
+        if number(PASSED_TO) != Some(id) {
+            return (0, Vec::new());
+        }
+        let names = self.get(PASSED_NAMES).into_iter().flat_map(|names| names.split(':'));
+        (number(PASSED_COUNT).unwrap_or(0), names.map(str::to_owned).collect())
     }
 
     /// The socket of the service manager, to tell it how the process is (sd_notify(3)).

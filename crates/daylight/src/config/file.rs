@@ -1,4 +1,4 @@
-//! Parses the configuration file: TOML with two levels, `[section]` and `key = value`, and tables of repositories, applications, findings and
+//! Parses the configuration file: TOML with two levels, `[section]` and `key = value`, sections of sections (`[server.acme]`), and tables of repositories, applications, findings and
 //! receivers of alerts.
 //! Unknown names are refused.
 
@@ -63,6 +63,7 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
         message: error.message().to_owned(),
     })?;
     let (mut contents, mut by_old_names) = (FileContents::default(), Vec::new());
+    let mut sections = Vec::new();
     for (section, body) in table.get_ref() {
         let at = section.span().start;
         let name: &str = section.get_ref();
@@ -87,19 +88,26 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
             let known = keys.iter().map(|key| key.section).chain(tables);
             return Err(Error::Unknown { place: place(at), name: name.to_owned(), nearest: nearest(name, known) });
         }
+        sections.push((name.to_owned(), at, body));
+    }
+    while let Some((name, at, body)) = sections.pop() {
         let DeValue::Table(body) = body.get_ref() else {
             let message = format!("`{name}` is a section, not a setting: write `[{name}]`");
             return Err(Error::NotToml { place: place(at), message });
         };
         for (key, value) in body {
             let at = key.span().start;
-            let old = format!("{name}.{}", key.get_ref());
-            if let Some(spec) = renamed::key_of(keys, &old) {
-                contents.warnings.push(renamed::warning(&place(at), &old, spec.path));
+            let full = format!("{name}.{}", key.get_ref());
+            if keys.iter().any(|key| key.section == full) {
+                sections.push((full, at, value));
+                continue;
+            }
+            if let Some(spec) = renamed::key_of(keys, &full) {
+                contents.warnings.push(renamed::warning(&place(at), &full, spec.path));
                 by_old_names.push(file_value(spec, value, line(at), &place(at))?);
                 continue;
             }
-            let spec = spec(keys, name, key.get_ref(), &place(at))?;
+            let spec = spec(keys, &name, key.get_ref(), &place(at))?;
             contents.values.push(file_value(spec, value, line(at), &place(at))?);
         }
     }
@@ -111,7 +119,9 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
 /// The key of that name in a section.
 fn spec<'k>(keys: &'k [KeySpec], section: &str, name: &str, place: &str) -> Result<&'k KeySpec, Error> {
     keys.iter().find(|key| key.section == section && key.name == name).ok_or_else(|| {
+        let below = |key: &'k KeySpec| key.section.strip_prefix(section)?.strip_prefix('.');
         let known = keys.iter().filter(|key| key.section == section).map(|key| key.name);
+        let known = known.chain(keys.iter().filter_map(below));
         Error::Unknown { place: place.to_owned(), name: format!("{section}.{name}"), nearest: nearest(name, known) }
     })
 }

@@ -19,9 +19,9 @@ pub(super) struct KeySpec {
 }
 
 impl KeySpec {
-    /// The variable that sets it: `DAYLIGHT_SECTION_KEY`.
+    /// The variable that sets it: `DAYLIGHT_SECTION_KEY`, or `DAYLIGHT_SECTION_SUBSECTION_KEY`.
     pub(super) fn variable(&self) -> String {
-        format!("DAYLIGHT_{}_{}", self.section, self.name).to_uppercase()
+        format!("DAYLIGHT_{}_{}", self.section, self.name).replace('.', "_").to_uppercase()
     }
 
     /// The form of its value with the limits, for messages.

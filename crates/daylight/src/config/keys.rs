@@ -1,6 +1,7 @@
 //! The settings. Each key is declared once, with its documentation, type, default, reason for the default, and limits. Everything
 //! else is derived from that.
 
+use super::acme::{Contacts, DirectoryUrl, EabKeyId, SecretReference, ServerNames};
 use super::alerts::DeclaredReceiver;
 use super::apps::AppSettings;
 use super::error::Error;
@@ -12,8 +13,8 @@ use super::repositories::DeclaredRepository;
 use super::shares::Shares;
 use super::sources::Sources;
 use super::value::{
-    AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, StoredPerSecond, UpstreamUrl,
-    Value,
+    AccessLog, JsonLines, Networks, OptionalAddress, OptionalUpstream, Prefix, PublicUrl, ServerTiming,
+    StoredPerSecond, UpstreamUrl, Value,
 };
 use client::Secret;
 use front::ClientFrom;
@@ -26,7 +27,7 @@ use telemetry::log::{Level, LineFormat};
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 macro_rules! keys {
-    ($($(#[doc = $about:literal])+ $section:ident: $type:ident {
+    ($($(#[doc = $about:literal])+ $path:literal as $section:ident: $type:ident {
         $($(#[doc = $doc:literal])+ $key:ident: $value:ty = $default:expr $(, $low:literal..=$high:literal)?;)*
     })*) => {
         $(
@@ -59,9 +60,9 @@ macro_rules! keys {
 
         /// Every key, in this order.
         pub(super) const KEYS: &[KeySpec] = &[$($(KeySpec {
-            section: stringify!($section),
+            section: $path,
             name: stringify!($key),
-            path: concat!(stringify!($section), ".", stringify!($key)),
+            path: concat!($path, ".", stringify!($key)),
             doc: concat!($($doc),+),
             expects: <$value as Value>::EXPECTS,
             quoted: <$value as Value>::QUOTED,
@@ -99,9 +100,12 @@ macro_rules! keys {
 
 keys! {
     /// Sockets and the limits for requests.
-    server: Server {
+    "server" as server: Server {
         /// Address and port to listen on. Port 0 takes a free port.
         listen: SocketAddr = Shares::listen;
+        /// Address and port for plain HTTP beside TLS, such as `0.0.0.0:80`: it redirects to the URL with `https`, and answers the
+        /// authority of `server.acme`. Without it the server speaks only TLS, once it has a certificate.
+        http_listen: OptionalAddress = |_| (OptionalAddress::default(), "tokens that are sent there can be read on the way".into());
         /// PEM file with the TLS certificate and its chain. If it is set, the server speaks only TLS. The file is read again when it
         /// changes.
         tls_certificate: PathBuf = |_| (PathBuf::new(), "no TLS, because a reverse proxy often terminates it".into());
@@ -192,8 +196,26 @@ keys! {
         page_files: u64 = Shares::page_files, 0..=1_000_000;
     }
 
+    /// The certificate that the server gets from an authority by itself, and renews (ACME, RFC 8555).
+    "server.acme" as acme: Acme {
+        /// URL of the authority's directory, such as `https://acme-v02.api.letsencrypt.org/directory` or that of your company. If it is
+        /// set, the server speaks TLS, gets its certificate there, and accepts the authority's terms.
+        directory: DirectoryUrl = |_| (DirectoryUrl::default(), "no certificate is asked for unless somebody wants it".into());
+        /// Names of the server for the certificate, with commas between them. The authority connects to each: to port 443, or to port
+        /// 80 with `server.http_listen`.
+        names: ServerNames = |_| (ServerNames::default(), "only an administrator knows the server's names".into());
+        /// Mail addresses of administrators for the authority, with commas between them.
+        contact: Contacts = |_| (Contacts::default(), "most authorities need none".into());
+        /// PEM file with certificates to trust in calls to the authority, in place of those of the machine.
+        trust: PathBuf = |_| (PathBuf::new(), "a public authority has a certificate that machines trust".into());
+        /// Id of the key that a company's authority gives to its customers (external account binding).
+        eab_key_id: EabKeyId = |_| (EabKeyId::default(), "most authorities need none".into());
+        /// That key: `file:PATH` or `env:NAME`, where it is as base64url, as authorities show it.
+        eab_key: SecretReference = |_| (SecretReference::default(), "as for `server.acme.eab_key_id`".into());
+    }
+
     /// The data folder.
-    store: Store {
+    "store" as store: Store {
         /// The data folder. Only one process may use it. It must not be on a network file system.
         data: PathBuf = Shares::data;
         /// Threads that read the database.
@@ -222,7 +244,7 @@ keys! {
     }
 
     /// How upstreams are called, and the upstreams of the first remote repositories.
-    upstream: Upstream {
+    "upstream" as upstream: Upstream {
         /// URL of the upstream of the repository `maven-central`. If another one than the default is set, every start puts it into force.
         maven_central: UpstreamUrl = |_| (UpstreamUrl::maven_central(), "a complete public mirror of Maven Central".into());
         /// URL of the upstream of the repository `rubygems`; `none`: a new data folder has none. If another one than the default is set, every start puts it into force.
@@ -267,7 +289,7 @@ keys! {
     }
 
     /// Logs and events.
-    telemetry: Telemetry {
+    "telemetry" as telemetry: Telemetry {
         /// Format of the lines of the server log (standard error): `text` or `json`.
         log_format: LineFormat = |_| (LineFormat::Text, "people read it first".into());
         /// Least severe lines in the log: `error`, `warn`, `info` or `debug`.

@@ -3,6 +3,7 @@
 //! A flag is stronger than the environment (`DAYLIGHT_SECTION_KEY`), the environment than the file, the file than the default. Defaults
 //! are derived from the [`Machine`]. Nothing else reads the environment.
 
+mod acme;
 mod alerts;
 mod app_pages;
 mod app_table;
@@ -23,17 +24,19 @@ mod repositories;
 mod shares;
 mod sources;
 mod spelling;
+mod tls;
 mod value;
 
+pub use acme::{Contacts, DirectoryUrl, EabKeyId, SecretReference, ServerNames};
 pub(crate) use alerts::MOST as RECEIVERS_MAX;
 pub use alerts::{DeclaredReceiver, KEYS as ALERT_KEYS, ReceiverKind};
-pub use app_table::KEYS as APP_KEYS;
+pub use app_table::{KEYS as APP_KEYS, LANE as LANE_KEYS, PAGES as PAGES_KEYS};
 pub use apps::{AppSettings, GivenApp, TlsFiles};
 pub use client::Secret;
-pub use environment::Environment;
+pub use environment::{Environment, OTHERS as OTHER_VARIABLES};
 pub use error::Error;
 pub use findings::{DeclaredFinding, KEYS as FINDING_KEYS};
-pub use keys::{Server, Settings, Store, Telemetry, Upstream};
+pub use keys::{Acme, Server, Settings, Store, Telemetry, Upstream};
 pub use machine::Machine;
 pub use receivers::{HostPort, ReceiverUrl, VariableName};
 pub use references::References;
@@ -43,7 +46,8 @@ pub use shares::Shares;
 pub(crate) use shares::{FORM_BYTES, SMALL_BODY_BYTES};
 pub use sources::{Entry, Flag, Origin};
 pub use value::{
-    AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, StoredPerSecond, UpstreamUrl,
+    AccessLog, JsonLines, Networks, OptionalAddress, OptionalUpstream, Prefix, PublicUrl, ServerTiming,
+    StoredPerSecond, UpstreamUrl,
 };
 
 pub(crate) use spelling::nearest;
@@ -129,6 +133,7 @@ fn read(
     settings.alerts = sources.alerts;
     let mut warnings = sources.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);
+    warnings.extend(tls::contradictions(&settings, front.is_some())?);
     warnings.extend(contradiction::unused_json_lines(&settings, &sources.entries));
     Ok((settings, Loaded { entries: sources.entries, warnings, file: file.map(Path::to_owned), machine }))
 }

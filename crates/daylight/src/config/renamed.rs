@@ -24,6 +24,11 @@ pub(super) fn old_variable(key: &KeySpec) -> Option<String> {
     RENAMED.iter().find(|renamed| renamed.new == key.path).map(|renamed| variable(renamed.old))
 }
 
+/// The old name of a key, as `section.key`.
+pub(super) fn old_name(key: &KeySpec) -> Option<&'static str> {
+    RENAMED.iter().find(|renamed| renamed.new == key.path).map(|renamed| renamed.old)
+}
+
 /// The key that a variable sets by its old name.
 pub(super) fn key_of_variable<'k>(keys: &'k [KeySpec], name: &str) -> Option<&'k KeySpec> {
     let renamed = RENAMED.iter().find(|renamed| variable(renamed.old) == name)?;

@@ -220,7 +220,10 @@ impl Shares {
     }
 
     pub(super) fn max_uploads(&self) -> Derived<u64> {
-        ((self.part(1) / UPLOAD_BYTES).clamp(4, 256), self.of_memory("1/16", ", 256 KiB each, at most 256"))
+        // No more than connections, of which each has two descriptors.
+        let most = (self.machine.descriptors / 16).clamp(4, 256);
+        let reason = self.of_memory("1/16", ", 256 KiB each, at most 256 and one for 16 file descriptors");
+        ((self.part(1) / UPLOAD_BYTES).clamp(4, most), reason)
     }
 
     pub(super) fn file_buffers(&self) -> Derived<u64> {

@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The key that names a variable with a secret.
-const HEADERS: &str = "telemetry.otlp_headers_env";
+/// The keys that refer to a secret, in place of which somebody may write the secret.
+const REFERRING: [&str; 2] = ["telemetry.otlp_headers_env", "server.acme.eab_key"];
 /// The key that names the data folder.
 const DATA: &str = "store.data";
 
@@ -76,6 +76,12 @@ pub struct Entry {
     pub default: serde_json::Value,
     /// The effect of the key.
     pub doc: &'static str,
+    /// The form of its value, in words.
+    pub expects: &'static str,
+    /// The smallest and the largest value of a number.
+    pub limits: Option<(u64, u64)>,
+    /// The former name of the key, which is accepted with a warning.
+    pub formerly: Option<&'static str>,
 }
 
 /// Flags, environment and file, and the entries of the keys that were resolved so far.
@@ -133,6 +139,9 @@ impl<'a> Sources<'a> {
             reason,
             default: default_shown,
             doc: key.doc.trim(),
+            expects: key.expects,
+            limits: key.limits,
+            formerly: renamed::old_name(key),
         });
         Ok(value)
     }
@@ -175,10 +184,10 @@ fn invalid(key: &KeySpec, text: &str, origin: &Origin) -> Error {
     Error::Invalid { place: origin.to_string(), key: key.path, expects: key.expected(), value: shown(key, text) }
 }
 
-/// A value as a message shows it: a URL without the part that may hold a password, and nothing of a secret in place of a variable's name.
+/// A value as a message shows it: a URL without the part that may hold a password, and nothing of a secret in place of a reference.
 fn shown(key: &KeySpec, text: &str) -> String {
     match (text.find("://"), text.rfind('@')) {
-        _ if key.path == HEADERS => "***".to_owned(),
+        _ if REFERRING.contains(&key.path) => "***".to_owned(),
         (Some(scheme), Some(at)) if scheme < at => format!("{}://***{}", &text[..scheme], &text[at..]),
         _ => text.to_owned(),
     }

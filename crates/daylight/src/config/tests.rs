@@ -73,6 +73,7 @@ proptest! {
         let server = &settings.server;
         let files = server.max_uploads + server.open_files + server.page_files;
         prop_assert!(2 * server.max_connections + files <= machine.descriptors.max(256));
+        prop_assert!(server.max_uploads <= server.max_connections);
     }
 }
 

@@ -100,6 +100,23 @@ impl Value for SocketAddr {
     }
 }
 
+/// An address to listen on, or none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OptionalAddress(pub Option<SocketAddr>);
+
+impl Value for OptionalAddress {
+    const EXPECTS: &'static str = "an address and a port, such as `0.0.0.0:80` or `[::]:80`";
+    const QUOTED: bool = true;
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().map(|address| Self(Some(address)))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        self.0.map(|address| address.to_string()).unwrap_or_default().into()
+    }
+}
+
 impl Value for PathBuf {
     const EXPECTS: &'static str = "a path";
     const QUOTED: bool = true;

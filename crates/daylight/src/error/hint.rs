@@ -16,6 +16,7 @@ impl Error {
             Error::Store(error) => return error.hint(),
             Error::Question(mistake) => return mistake.hint.clone(),
             Error::NotAnswered(error) => return error.hint().map(str::to_owned),
+            Error::PlainHttp { url, sent_key, .. } => over_tls(url.as_deref(), *sent_key),
             Error::Elsewhere(elsewhere) => instead(elsewhere, words),
             Error::Upload(front::UploadError::TooLarge { limit }) if ![FORM_BYTES, SMALL_BODY_BYTES].contains(limit) => {
                 "the setting `server.max_upload_bytes` is the limit; the person who runs the server can raise it".into()
@@ -71,6 +72,18 @@ impl Error {
             _ => return None,
         })
     }
+}
+
+/// How a client makes its change over TLS.
+fn over_tls(url: Option<&str>, sent_key: bool) -> String {
+    let url = url.map_or_else(|| "the URL that begins with `https`".to_owned(), |url| format!("`{url}`"));
+    let key = match sent_key {
+        true => {
+            "; others could read the token of this request on the way: remove it and make a new one (`daylight token`)"
+        }
+        false => "",
+    };
+    format!("use {url}{key}")
 }
 
 /// How the client makes its change in the repository that takes it.

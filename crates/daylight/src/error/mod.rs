@@ -27,6 +27,16 @@ pub enum Error {
         /// The methods of the URL, as in `Allow`.
         allow: Cow<'static, str>,
     },
+    /// A change over plain HTTP, at a server that speaks TLS.
+    #[error("this address is plain HTTP, where the method `{method}` is not taken")]
+    PlainHttp {
+        /// The method of the request.
+        method: String,
+        /// The URL with `https`, if the request names a valid host.
+        url: Option<String>,
+        /// Whether the request had credentials.
+        sent_key: bool,
+    },
     /// The repository does not take the change, and another one does.
     #[error(transparent)]
     Elsewhere(Box<Elsewhere>),
@@ -173,7 +183,7 @@ impl Error {
             Error::NoSuchApp(_) => Reason::NoSuchApp,
             Error::RepositoryRemoved { .. } => Reason::NoSuchRepository,
             Error::NothingKnown { .. } | Error::NoPackage { .. } => Reason::NoSuchPackage,
-            Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
+            Error::MethodNotAllowed { .. } | Error::PlainHttp { .. } => Reason::MethodNotAllowed,
             Error::Elsewhere(elsewhere) => elsewhere.reason(),
             Error::HookUnproven(_) => Reason::CredentialsMissing,
             Error::HookForged(_) => Reason::SignatureWrong,

@@ -1,4 +1,4 @@
-//! What findings are told about certificates: the server's own, and the ones of repositories for upstreams.
+//! What findings are told about certificates: the server's own with what its authority says, and the ones of repositories for upstreams.
 
 use crate::app::App;
 use insight::{CertificateFact, ProgramFacts};
@@ -13,4 +13,5 @@ pub(super) fn add(app: &App, table: &RepositoryTable, facts: &mut ProgramFacts) 
         Some(CertificateFact { name, is_of_upstream: true, begins: None, ends, is_refused: false })
     });
     facts.certificates.extend(shown);
+    facts.renewal = app.acme.get().and_then(|acme| acme.renewal_fact());
 }

@@ -32,6 +32,7 @@ reasons! {
     Behind "repositories behind their upstreams" 200 "A change that an upstream announced has not been seen yet";
     Expired "the TLS certificate expired" 200 "Clients refuse it";
     Certificate "the files of the TLS certificate cannot be used" 200 "The former certificate stays in use; the log says why";
+    Placeholder "the TLS certificate is a placeholder" 200 "The authority has given none yet (`server.acme`), and clients refuse it; the log says why";
 }
 
 #[cfg(test)]

@@ -56,6 +56,8 @@ pub struct StartOptions {
     pub sinks: Vec<Box<dyn Sink>>,
     /// A listening socket, in place of the address in the settings.
     pub listener: Option<Listener>,
+    /// The same for `server.http_listen`.
+    pub http_listener: Option<Listener>,
     /// The URL of the listening socket, without a slash at the end.
     pub url: String,
     /// A new folder gets no repositories.
@@ -222,6 +224,7 @@ impl Instance {
             max_upload_bytes: settings.server.max_upload_bytes,
             server_timing: settings.telemetry.server_timing,
             form_time: Duration::from_secs(settings.server.head_timeout_s),
+            acme: OnceLock::new(),
             certificates: OnceLock::new(),
             alerts: OnceLock::new(),
             apps: OnceLock::new(),
@@ -387,7 +390,7 @@ fn pages(settings: &Settings, access: &Arc<Access>, repositories: &Repositories,
         class: Box::new(move |headers| access.class(headers)),
     };
     // TLS and buffers need a copy, so the kernel sends pages without one only where neither is used.
-    let kernel_sends = settings.server.sendfile && settings.server.tls_certificate.as_os_str().is_empty();
+    let kernel_sends = settings.server.sendfile && !settings.speaks_tls();
     let files = if kernel_sends { settings.server.page_files } else { 0 };
     Pages::new(settings.server.pages_bytes, files, settings.server.max_compressions, hooks, recorder)
 }

@@ -9,6 +9,7 @@ mod forms;
 mod growing_body;
 pub(crate) mod ivy;
 mod phrase;
+pub(crate) mod plain_http;
 pub(crate) mod receipt;
 mod refusal;
 pub(crate) mod server_timing;

@@ -12,6 +12,8 @@ pub(super) fn phrase(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Repository(error) => return of_repository(error),
         Error::Access(error) => return of_access(error),
+        Error::PlainHttp { sent_key: false, .. } => "plain HTTP takes no changes; use https",
+        Error::PlainHttp { sent_key: true, .. } => "plain HTTP takes no changes; use https and a new token",
         Error::Elsewhere(elsewhere) => elsewhere.phrase(),
         Error::Upload(UploadError::TooLarge { .. }) => "the upload is larger than this server takes",
         Error::Write(WriteRefusal::DigestDiffers { .. }) => "a digest in the headers differs from that of the bytes",

@@ -62,6 +62,9 @@ pub(crate) fn refusal(
         Error::MethodNotAllowed { allow, .. } => {
             put(headers, header::ALLOW, allow.to_string());
         }
+        Error::PlainHttp { .. } => {
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
         Error::Elsewhere(_) if status == StatusCode::METHOD_NOT_ALLOWED => {
             headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         }

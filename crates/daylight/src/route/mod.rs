@@ -1,6 +1,7 @@
 //! The only reader of URLs: from a method and a path to a question, without I/O.
 
 pub(crate) mod admin;
+pub(crate) mod plain_http;
 pub mod public_url;
 mod site;
 

@@ -29,7 +29,7 @@ pub(crate) fn proxies(server: &Server) -> Proxies {
 /// Warns at the start if URLs in answers will be wrong.
 pub(crate) fn warn(settings: &Settings, address: SocketAddr, log: &Log) {
     let server = &settings.server;
-    let tls = !server.tls_certificate.as_os_str().is_empty();
+    let tls = settings.speaks_tls();
     let told = matches!(server.client_from, ClientFrom::XForwardedFor | ClientFrom::Forwarded);
     match &server.public_url.0 {
         Some(url) if tls && url.starts_with("http:") => {
@@ -186,7 +186,7 @@ impl fmt::Display for Origin {
 }
 
 /// Parses a name or an address with an optional port. Credentials, spaces, control characters and escapes are invalid.
-fn host_and_port(text: &str) -> Option<(String, Option<u16>)> {
+pub(super) fn host_and_port(text: &str) -> Option<(String, Option<u16>)> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {
             let (address, port) = rest.split_once(']')?;

@@ -13,6 +13,8 @@ use telemetry::{By, Clock, Log, LongJob, Metric, Millis, Recorder, lock};
 
 /// How often the files are read.
 pub(crate) const EVERY: Duration = Duration::from_secs(10);
+/// The name of the certificate of the server's own address.
+pub(crate) const OWN: &str = "server";
 /// Maximum size of each file, far more than any chain of certificates needs.
 const FILE_MAX_BYTES: u64 = 1 << 20;
 
@@ -28,6 +30,8 @@ pub(crate) struct Certificate {
     certificate: PathBuf,
     key: PathBuf,
     current: Mutex<Current>,
+    /// Held while both files change, so that nobody takes one of each pair.
+    changing: Mutex<()>,
     tls: Arc<Tls>,
 }
 
@@ -41,6 +45,8 @@ struct Current {
     refused: Option<String>,
     /// The expiry that the log has.
     expiry: Expiry,
+    /// It is made by this server, and only there until the files have one.
+    is_placeholder: bool,
 }
 
 /// How soon a certificate expires.
@@ -64,9 +70,11 @@ impl Expiry {
 
 /// The contents of both files. The key is a secret, so `Debug` prints nothing.
 #[derive(PartialEq, Eq)]
-struct PemFiles {
-    certificate: Vec<u8>,
-    key: Vec<u8>,
+pub(crate) struct PemFiles {
+    /// The certificate with its chain.
+    pub(crate) certificate: Vec<u8>,
+    /// Its key.
+    pub(crate) key: Vec<u8>,
 }
 
 impl std::fmt::Debug for PemFiles {
@@ -92,7 +100,7 @@ impl Certificate {
         if certificate.as_os_str().is_empty() {
             return Ok(None);
         }
-        Self::open("server".to_owned(), certificate, key).map(Some)
+        Self::open(OWN.to_owned(), certificate, key).map(Some)
     }
 
     /// Reads the files. `name` tells the certificates of a server apart in its metrics.
@@ -100,8 +108,26 @@ impl Certificate {
         let files = PemFiles::read(&certificate, &key)?;
         let tls = Tls::new(&files.certificate, &files.key)?;
         let validity = Validity::read(&files.certificate);
-        let current = Current { in_use: files, validity, refused: None, expiry: Expiry::Later };
-        Ok(Arc::new(Self { name, certificate, key, current: Mutex::new(current), tls }))
+        let current = Current { in_use: files, validity, refused: None, expiry: Expiry::Later, is_placeholder: false };
+        let (current, changing) = (Mutex::new(current), Mutex::default());
+        Ok(Arc::new(Self { name, certificate, key, current, changing, tls }))
+    }
+
+    /// Reads the files if they can be used. Until they can be, the placeholder is shown, which is in no file.
+    pub(crate) fn open_or(
+        name: String,
+        certificate: PathBuf,
+        key: PathBuf,
+        placeholder: PemFiles,
+    ) -> anyhow::Result<Arc<Self>> {
+        if let Ok(opened) = Self::open(name.clone(), certificate.clone(), key.clone()) {
+            return Ok(opened);
+        }
+        let tls = Tls::new(&placeholder.certificate, &placeholder.key)?;
+        let current =
+            Current { in_use: placeholder, validity: None, refused: None, expiry: Expiry::Later, is_placeholder: true };
+        let (current, changing) = (Mutex::new(current), Mutex::default());
+        Ok(Arc::new(Self { name, certificate, key, current, changing, tls }))
     }
 
     /// The faults of the certificate now, in words for anybody.
@@ -112,7 +138,40 @@ impl Certificate {
         let refused = current.refused.as_ref().map(|_| {
             format!("{}, and the former one stays in use: the log says why", ReadyReason::Certificate.as_str())
         });
-        ended.into_iter().chain(refused).collect()
+        let awaited = current.is_placeholder.then(|| {
+            format!("{}: the authority has given none yet, and clients refuse it", ReadyReason::Placeholder.as_str())
+        });
+        ended.into_iter().chain(refused).chain(awaited).collect()
+    }
+
+    /// The validity of the certificate in use. `None`: it is a placeholder, or cannot be read.
+    pub(crate) fn validity(&self) -> Option<Validity> {
+        lock(&self.current).validity
+    }
+
+    /// Whether the certificate in use is none that clients could trust.
+    pub(crate) fn is_placeholder(&self) -> bool {
+        lock(&self.current).is_placeholder
+    }
+
+    /// Whether the certificate in use is for this name. A placeholder is for none.
+    pub(crate) fn is_for(&self, name: &str) -> bool {
+        let current = lock(&self.current);
+        !current.is_placeholder && client::is_for(&current.in_use.certificate, name)
+    }
+
+    /// Writes new files, and uses them at once.
+    pub(crate) fn change(
+        &self,
+        write: impl FnOnce() -> std::io::Result<()>,
+        log: &Log,
+        now: Millis,
+    ) -> anyhow::Result<()> {
+        let _changing = lock(&self.changing);
+        let written = write();
+        self.take(log, now);
+        written?;
+        lock(&self.current).refused.as_ref().map_or(Ok(()), |cause| Err(anyhow::anyhow!("{cause}")))
     }
 
     /// The certificate in use, for findings. `None`: its validity cannot be read.
@@ -147,7 +206,17 @@ impl Certificate {
     /// Uses the certificate that is in the files now. If it cannot be used, or is not valid while the one in use is, the former certificate
     /// stays, and the log says each reason once: the renewal of the files may not be complete.
     pub(crate) fn refresh(&self, log: &Log, now: Millis) {
+        // The code that changes the files reads them afterwards.
+        if let Ok(_changing) = self.changing.try_lock() {
+            self.take(log, now);
+        }
+    }
+
+    fn take(&self, log: &Log, now: Millis) {
         let mut current = lock(&self.current);
+        if current.is_placeholder && !self.certificate.exists() {
+            return;
+        }
         let file: (&str, &dyn std::fmt::Display) = ("file", &self.certificate.display());
         let read = PemFiles::read(&self.certificate, &self.key);
         if read.as_ref().is_ok_and(|files| *files == current.in_use) {
@@ -158,7 +227,7 @@ impl Certificate {
         }
         match read.and_then(|files| self.replace(&files, current.validity, now).map(|validity| (files, validity))) {
             Ok((in_use, validity)) => {
-                *current = Current { in_use, validity, refused: None, expiry: current.expiry };
+                *current = Current { in_use, validity, refused: None, expiry: current.expiry, is_placeholder: false };
                 log.info("using a new TLS certificate", &[file]);
             }
             Err(error) => {

@@ -1,10 +1,14 @@
 //! Runs the server until a signal stops or restarts it.
 
+mod acme_options;
 pub(crate) mod certificate;
 pub(crate) mod changed_settings;
+pub(crate) mod descriptor_message;
 pub(crate) mod descriptors;
+pub(crate) mod door;
 mod handler;
 pub(crate) mod handover;
+pub(crate) mod http_door;
 pub(crate) mod jobs;
 mod maintenance;
 pub(crate) mod program;
@@ -17,21 +21,22 @@ pub use running::{Running, start};
 use crate::config::{Loaded, Settings};
 use crate::instance::StartOptions;
 use crate::instance::sinks;
-use crate::serve::handover::warn_of_listen;
+use crate::serve::handover::{Sockets, warn_of_listen};
 use crate::serve::program::{Program, shows_settings};
 use crate::serve::running::STOP_TIMEOUT;
 use crate::serve::signals::{SignalAction, Signals};
 use crate::serve::supervisor::Supervisor;
+use anyhow::Context;
 use front::Listener;
 use std::net::SocketAddr;
 use telemetry::{Clock, Lines, Log};
 
-/// Serves until a signal stops or restarts it. Uses `listener`, if there is one. `read_again` reads the settings again. `json`: prints the address and
+/// Serves until a signal stops or restarts it. Uses the sockets that were passed to it. `read_again` reads the settings again. `json`: prints the address and
 /// the admin token as JSON.
 pub(crate) fn run(
     settings: Settings,
     loaded: Loaded,
-    listener: Option<Listener>,
+    sockets: Sockets,
     supervisor: Supervisor,
     read_again: &dyn Fn() -> anyhow::Result<(Settings, Loaded)>,
     json: bool,
@@ -51,7 +56,8 @@ pub(crate) fn run(
         StartOptions {
             clock,
             sinks,
-            listener,
+            listener: sockets.own,
+            http_listener: sockets.http,
             settings: loaded.facts(),
             warnings: loaded.warnings.clone(),
             ..StartOptions::default()
@@ -85,11 +91,11 @@ pub(crate) fn run(
                 supervisor.ready(running.instance.app.urls.configured());
             }
             SignalAction::Own => {}
-            SignalAction::Restart => match program.check() {
-                Ok(()) => {
+            SignalAction::Restart => match program.check().and_then(|()| next_http(&settings, read_again)) {
+                Ok(http) => {
                     warn_of_listen(running.address, settings.server.listen, listen_now, &log);
                     supervisor.reloading();
-                    return restart(running, &program, signals, &log, &lines);
+                    return restart(running, http, &program, signals, &log, &lines);
                 }
                 Err(error) => log.error("not restarting", &[("cause", &format!("{error:#}"))]),
             },
@@ -103,15 +109,54 @@ pub(crate) fn run(
     stopped
 }
 
-/// Stops, keeps the socket, and replaces the process with the program. A signal to stop meanwhile has priority.
-fn restart(running: Running, program: &Program, mut signals: Signals, log: &Log, lines: &Lines) -> anyhow::Result<()> {
+/// The socket for plain HTTP of the next program.
+enum NextHttp {
+    /// That of this program, if it has one.
+    Same,
+    /// Its settings have none.
+    None,
+    /// That of another address.
+    New(Listener),
+}
+
+/// Binds the address of the present settings for plain HTTP, if it is another: a failure now ends no working server.
+fn next_http(
+    began_with: &Settings,
+    read_again: &dyn Fn() -> anyhow::Result<(Settings, Loaded)>,
+) -> anyhow::Result<NextHttp> {
+    let now = read_again()?.0.server.http_listen;
+    Ok(match now.0 {
+        _ if now == began_with.server.http_listen => NextHttp::Same,
+        None => NextHttp::None,
+        Some(address) => NextHttp::New(Listener::bind(address).context("`server.http_listen` has changed")?),
+    })
+}
+
+/// Stops, keeps the sockets, and replaces the process with the program. A signal to stop meanwhile has priority.
+fn restart(
+    running: Running,
+    http: NextHttp,
+    program: &Program,
+    mut signals: Signals,
+    log: &Log,
+    lines: &Lines,
+) -> anyhow::Result<()> {
     log.info("restarting", &[]);
     let listeners = running.hand_over();
     let stop = listeners.is_err() || signals.stop_requested().is_some();
     log.info(if stop { "stopped" } else { "stopped for the restart" }, &[]);
     lines.flush(STOP_TIMEOUT);
-    let Some(listener) = listeners?.into_iter().next().filter(|_| !stop) else { return Ok(()) };
-    Err(program.replace(handover::input(listener)))
+    let mut listeners = listeners?.into_iter();
+    if stop {
+        return Ok(());
+    }
+    let (own, former) = (listeners.next(), listeners.next());
+    let http = match http {
+        NextHttp::Same => former,
+        NextHttp::None => None,
+        NextHttp::New(listener) => Some(listener),
+    };
+    Err(program.replace(Sockets { own, http, ..Sockets::default() }.input()?))
 }
 
 /// Prints the address, and a new admin token, on standard output.
@@ -119,11 +164,16 @@ fn announce(running: &Running, json: bool) {
     let secret = running.instance.first.admin_token.as_ref().map(crate::config::Secret::expose);
     let url = |address: &SocketAddr| running.url_of(*address);
     let text = match json {
-        true => format!("{:#}\n", serde_json::json!({ "listening": url(&running.address), "admin_token": secret })),
+        true => {
+            let (listening, http) = (url(&running.address), running.http.map(|address| format!("http://{address}")));
+            let object = serde_json::json!({ "listening": listening, "http": http, "admin_token": secret });
+            format!("{object:#}\n")
+        }
         false => {
+            let http = running.http.map(|address| format!("plain HTTP on http://{address}\n"));
             let all = std::iter::once(&running.address).chain(&running.others);
             let lines: String = all.map(|address| format!("listening on {}\n", url(address))).collect();
-            secret.map(token_lines).unwrap_or_default() + &lines
+            secret.map(token_lines).unwrap_or_default() + &http.unwrap_or_default() + &lines
         }
     };
     print(&text);

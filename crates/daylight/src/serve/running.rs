@@ -1,5 +1,6 @@
 //! A server that answers requests: it begins with its sockets, and ends with the requests under way.
 
+use crate::acme::{self, Acme};
 use crate::alerts::{self, Alerts, Receiver};
 use crate::app::App;
 use crate::config::Settings;
@@ -7,13 +8,14 @@ use crate::findings::gather;
 use crate::health::metrics;
 use crate::instance::{Instance, StartOptions};
 use crate::route::public_url;
-use crate::serve::certificate::Certificate;
+use crate::serve::certificate::{Certificate, OWN};
+use crate::serve::door::Door;
 use crate::serve::jobs::Jobs;
 use crate::serve::signals::{SignalAction, Signals};
-use crate::serve::{certificate, descriptors, maintenance};
+use crate::serve::{acme_options, certificate, descriptors, http_door, maintenance};
 use crate::{conformance, hooks, otlp, statsd};
 use client::Probe;
-use front::{Handler, Listener, Site, Stop};
+use front::{Listener, Site, Stop};
 use insight::{AskSelf, WatchOptions};
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -39,6 +41,8 @@ pub struct Running {
     pub address: SocketAddr,
     /// The other addresses.
     pub(crate) others: Vec<SocketAddr>,
+    /// The address of plain HTTP beside TLS.
+    pub(crate) http: Option<SocketAddr>,
     /// Whether they speak TLS.
     is_tls: bool,
     /// The instance behind the socket.
@@ -51,39 +55,35 @@ pub struct Running {
 
 type Front = std::thread::JoinHandle<Result<(), front::Error>>;
 
-/// A further address of a server, whose requests another handler answers.
-pub(crate) struct Door {
-    /// Its socket.
-    pub(crate) listener: Listener,
-    /// The certificate that it shows. `None`: no TLS.
-    pub(crate) certificate: Option<Arc<Certificate>>,
-    /// Answers its requests.
-    pub(crate) handler: Arc<dyn Handler>,
-}
-
 /// Binds the socket, opens the data folder, and starts to serve. A port that is in use is reported before anything else is done.
-pub fn start(settings: &Settings, log: Log, options: StartOptions) -> anyhow::Result<Running> {
-    start_with(settings, log, options, |_| Ok(Vec::new()))
+pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow::Result<Running> {
+    let http = http_door::listener(settings, options.http_listener.take())?;
+    let http_address = http.as_ref().map(Listener::local_addr).transpose()?;
+    let running = start_with(settings, log, options, |instance, address| {
+        http.into_iter().map(|listener| http_door::open(listener, &instance.app, settings, address)).collect()
+    })?;
+    Ok(Running { http: http_address, ..running })
 }
 
-/// The same with further doors, which are made once the instance is open.
+/// The same with further doors, which are made once the instance is open; the server itself listens at the address that they get.
 pub(crate) fn start_with(
     settings: &Settings,
     log: Log,
     mut options: StartOptions,
-    doors: impl FnOnce(&Instance) -> anyhow::Result<Vec<Door>>,
+    doors: impl FnOnce(&Instance, SocketAddr) -> anyhow::Result<Vec<Door>>,
 ) -> anyhow::Result<Running> {
     let listener = options.listener.take().map_or_else(|| Listener::bind(settings.server.listen), Ok)?;
     descriptors::reserve(&listener, settings.server.max_connections.saturating_add(front::RESERVED as u64));
     conformance::allow(settings, listener.local_addr()?)?;
-    let certificate = Certificate::of_server(settings)?;
-    let (address, is_tls) = (listener.local_addr()?, certificate.is_some());
+    let (certificate, acme) = (Certificate::of_server(settings)?, acme_options::of(settings)?);
+    let (address, is_tls) = (listener.local_addr()?, settings.speaks_tls());
     let receivers = Alerts::receivers(settings)?;
     options.url = url(address, is_tls);
     public_url::warn(settings, address, &log);
     let instance = Instance::open(settings, log.clone(), options)?;
-    let doors = match doors(&instance) {
-        Ok(doors) => doors,
+    let opened = begin_acme(&instance, acme, &log).and_then(|acme| Ok((acme, doors(&instance, address)?)));
+    let (certificate, doors) = match opened {
+        Ok((of_authority, doors)) => (of_authority.or(certificate), doors),
         Err(error) => {
             instance.close();
             return Err(error);
@@ -120,7 +120,20 @@ pub(crate) fn start_with(
         .spawn(move || front::run(sites, front_options, recorder, stop_front))?;
     watch(&instance, settings, address, is_tls, &log);
     let others = listeners.first().map(Listener::local_addrs).transpose()?.unwrap_or_default().split_off(1);
-    Ok(Running { address, others, is_tls, instance, listeners, stop, front })
+    Ok(Running { address, others, http: None, is_tls, instance, listeners, stop, front })
+}
+
+/// Opens the folder of the certificate that the server gets by itself. Returns the certificate to show.
+fn begin_acme(
+    instance: &Instance,
+    options: Option<acme::Options>,
+    log: &Log,
+) -> anyhow::Result<Option<Arc<Certificate>>> {
+    let Some(options) = options else { return Ok(None) };
+    let acme = Acme::open(options, OWN.to_owned(), log)?;
+    let certificate = acme.certificate();
+    drop(instance.app.acme.set(acme));
+    Ok(Some(certificate))
 }
 
 /// Makes the receivers of alerts known to the instance.
@@ -145,6 +158,9 @@ fn start_jobs(instance: &Instance, certificates: &[Arc<Certificate>], log: &Log)
             certificate::watch(certificates.clone(), log.clone(), clock.clone(), job)
         });
     }
+    if let Some(acme) = app.acme.get() {
+        acme.start(&jobs, &app.recorder, log, &app.clock);
+    }
     let of_job = app.clone();
     jobs.start("maintenance", maintenance::STEP, move |job| maintenance::run(of_job.clone(), job));
     let of_job = app.clone();
@@ -167,7 +183,7 @@ fn start_jobs(instance: &Instance, certificates: &[Arc<Certificate>], log: &Log)
 fn watch(instance: &Instance, settings: &Settings, address: SocketAddr, is_tls: bool, log: &Log) {
     let app = &instance.app;
     let proxies = public_url::proxies(&settings.server);
-    let mark = (Probes::HEADER, app.recorder.probes().mark());
+    let mark = Some((Probes::HEADER, app.recorder.probes().mark()));
     let probe = Probe::new(address, Probes::PATH, mark, is_tls, |peer| proxies.announces(peer));
     let ask = probe.map(|probe| Box::new(move |limit| probe.ask(limit)) as AskSelf);
     let findings = app.findings.clone();
@@ -246,9 +262,10 @@ impl Running {
         served.map(|()| self.listeners)
     }
 
-    /// Reads the certificates again, and the repositories that the file declares.
+    /// Reads the certificates again, and the repositories that the file declares. Gets a certificate at once, if one is wanted.
     pub(crate) fn reload(&self, file: Option<&Path>, log: &Log) {
         self.reload_certificates(log);
+        self.instance.app.acme.get().into_iter().for_each(|acme| acme.try_now());
         let Some(file) = file else { return };
         match self.instance.apply_declared(file, log) {
             Ok(()) => log.info("the repositories of the configuration file are in force", &[("file", &file.display())]),

@@ -19,7 +19,7 @@ use crate::exchange::context::ConnectionContext;
 use crate::http1;
 use crate::http2::Http2;
 use crate::listen::core_context::{CoreContext, WaitError};
-use crate::listen::tls::Tls;
+use crate::listen::tls::{Accepted, Tls};
 use deadlines::{ConnectionEnd, watch};
 use protocol::ProtocolError;
 use protocol_detect::DetectedProtocol;
@@ -47,7 +47,7 @@ pub(crate) async fn serve(core: Rc<CoreContext>, mut stream: TcpStream, peer: Ip
     let transport = match &core.tls {
         None => Transport::Plain(stream),
         Some(tls) => match secured(&core, tls, stream, client).await {
-            Some(stream) => Transport::Tls(RefCell::new(Box::new(stream))),
+            Some(stream) => Transport::Tls(RefCell::new(stream)),
             None => return,
         },
     };
@@ -110,15 +110,16 @@ async fn announced(core: &CoreContext, stream: &mut TcpStream, peer: IpAddr) -> 
     None
 }
 
-/// Performs the TLS handshake. `None`: it failed, and the connection ends.
-async fn secured(core: &CoreContext, tls: &Tls, tcp: TcpStream, client: IpAddr) -> Option<TlsStream<TcpStream>> {
+/// Performs the TLS handshake. `None`: the connection ends, because the handshake failed, or was all that an authority wanted.
+async fn secured(core: &CoreContext, tls: &Tls, tcp: TcpStream, client: IpAddr) -> Option<Box<TlsStream<TcpStream>>> {
     let began = Tick::now();
     let handshake = async {
         // A peer that closes without a byte only checks whether the port is open.
         if tcp.peek(&mut [0]).await? == 0 { Ok(None) } else { tls.accept(tcp).await.map(Some) }
     };
     let ending = match core.in_time(handshake).await {
-        Ok(Ok(stream)) => return stream,
+        Ok(Ok(Some(Accepted::Client(stream)))) => return Some(stream),
+        Ok(Ok(None | Some(Accepted::Authority))) => return None,
         Ok(Err(error)) => Ending::turned_away(Reason::TlsFailed, Event::text(&error.to_string())),
         Err(WaitError::Slow) => Ending::turned_away(Reason::HeadTooSlow, "no TLS handshake came in time".to_owned()),
         Err(WaitError::Stopping) => return None,

@@ -1,7 +1,9 @@
 //! Accepts connections on every core from the sockets of all sites, serves them, and finishes when the server stops.
 
+pub(crate) mod challenge;
 pub(crate) mod core_context;
 pub(crate) mod free_port;
+pub(crate) mod handshake;
 pub(crate) mod listener;
 pub(crate) mod reserved_connections;
 pub(crate) mod runtime_work;

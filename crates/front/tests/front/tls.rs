@@ -20,10 +20,15 @@ pub(crate) struct Certificate {
 
 impl Certificate {
     pub(crate) fn new() -> Self {
+        Self::of("IP:127.0.0.1")
+    }
+
+    /// One for this name, such as `DNS:a.example`.
+    fn of(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let made = Command::new("openssl")
             .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=daylight".split(' '))
-            .args(["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"])
+            .args(["-addext", &format!("subjectAltName={name}"), "-addext", "basicConstraints=critical,CA:FALSE"])
             .args(["-out", "certificate", "-keyout", "key"])
             .current_dir(&folder)
             .output()
@@ -156,4 +161,59 @@ fn a_client_that_takes_nothing_through_tls_is_given_up() {
     until(&mut client, "\r\n\r\n");
     let event = front.event();
     assert_eq!((event.status, event.outcome), (200, Some(Outcome::ClientGone)));
+}
+
+/// The end of a handshake with a client that trusts this certificate alone, names this host and offers these protocols: the protocol that
+/// was agreed on. `None`: the handshake failed.
+fn agreed(front: &Front, knows: &Certificate, host: &'static str, offers: &[&str]) -> Option<String> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(&knows.certificate).unwrap()).unwrap();
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = offers.iter().map(|name| name.as_bytes().to_vec()).collect();
+    let mut connection = ClientConnection::new(Arc::new(config), host.try_into().unwrap()).unwrap();
+    let mut stream = front.client().stream;
+    while connection.is_handshaking() {
+        connection.complete_io(&mut stream).ok()?;
+    }
+    let agreed = String::from_utf8(connection.alpn_protocol().unwrap_or_default().to_vec()).unwrap();
+    if agreed == "acme-tls/1" {
+        let mut rest = Vec::new();
+        StreamOwned::new(connection, stream).read_to_end(&mut rest).unwrap();
+        assert!(rest.is_empty(), "the connection ends with the handshake");
+    }
+    Some(agreed)
+}
+
+#[test]
+fn an_authority_sees_the_certificate_for_its_name_and_clients_see_none_of_it() {
+    let (usual, asked, other) =
+        (Certificate::of("DNS:a.example"), Certificate::of("DNS:a.example"), Certificate::of("DNS:b.example"));
+    let tls = usual.tls();
+    let front = serve(&tls, Limits::default());
+    let authority = |knows: &Certificate, host| agreed(&front, knows, host, &["acme-tls/1"]);
+    assert_eq!(authority(&asked, "a.example"), None, "nothing is asked of an authority");
+
+    tls.show_challenge("A.example", &asked.certificate, &asked.key).unwrap();
+    tls.show_challenge("b.example", &other.certificate, &other.key).unwrap();
+    assert_eq!(authority(&asked, "a.example").as_deref(), Some("acme-tls/1"));
+    assert_eq!(authority(&other, "b.example").as_deref(), Some("acme-tls/1"));
+    assert_eq!(authority(&usual, "c.example"), None);
+    assert_eq!(tls.challenges_shown(), 2);
+    for (offers, agrees) in [(&["h2"][..], "h2"), (&["http/1.1"], "http/1.1"), (&[], ""), (&["acme-tls/1", "h2"], "h2")]
+    {
+        assert_eq!(agreed(&front, &usual, "a.example", offers).as_deref(), Some(agrees), "{offers:?}");
+        assert_eq!(agreed(&front, &asked, "a.example", offers), None, "{offers:?}");
+    }
+
+    tls.show_challenge("a.example", &other.certificate, &other.key).unwrap();
+    assert_eq!(authority(&asked, "a.example"), None, "it was replaced");
+    assert!(tls.show_challenge("a.example", b"nothing", &other.key).is_err());
+    tls.hide_challenge("a.example");
+    tls.hide_challenge("b.example");
+    assert_eq!((authority(&other, "b.example"), tls.challenges_shown()), (None, 2));
+    assert_eq!(agreed(&front, &usual, "a.example", &["h2"]).as_deref(), Some("h2"));
 }

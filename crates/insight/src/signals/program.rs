@@ -8,6 +8,8 @@ use telemetry::Millis;
 pub struct ProgramFacts {
     /// The certificates in use.
     pub certificates: Vec<CertificateFact>,
+    /// The certificate authority that gives no certificate. `None`: none is asked, or the last attempt succeeded.
+    pub renewal: Option<RenewalFact>,
     /// The disk of the data folder. `None`: it was not measured yet.
     pub disk: Option<DiskFact>,
     /// Why nothing, or no content, is written.
@@ -54,6 +56,25 @@ pub struct CertificateFact {
     pub ends: Millis,
     /// Its files have another certificate, which cannot be used.
     pub is_refused: bool,
+}
+
+/// The attempts to get a certificate from an authority (ACME) that failed one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RenewalFact {
+    /// The host of its directory, with the port where the URL has one.
+    pub authority: String,
+    /// The names that the certificate is for.
+    pub names: Vec<String>,
+    /// When the first of them failed.
+    pub since: Millis,
+    /// Why the last one failed, for people.
+    pub why: String,
+    /// How many they are.
+    pub attempts: u64,
+    /// When the next one begins.
+    pub next: Millis,
+    /// The end of the certificate in use. `None`: there was never one.
+    pub ends: Option<Millis>,
 }
 
 /// The disk of the data folder.

@@ -55,7 +55,10 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::Backup
         | Op::Restore
         | Op::Rehearse
-        | Op::OtlpSend => false,
+        | Op::OtlpSend
+        | Op::AcmeCall
+        | Op::AcmeWait
+        | Op::AcmeKeep => false,
         Op::PageLookup
         | Op::PageKeep
         | Op::Route

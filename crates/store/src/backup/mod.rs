@@ -67,6 +67,8 @@ pub fn backup(data: &Path, target: &Path, with_cached: bool, progress: &mut dyn 
     if from.is_being_restored() {
         return Err(Error::Unrestored(data.to_owned()));
     }
+    // An earlier version of the program could miss blobs that a later one names.
+    drop(Sqlite::reader(&from.truth())?);
     let target = Target::open(&from, target)?;
     let to = target.layout();
     // The collector is paused before the truth is read, so that all blobs that it names stay.

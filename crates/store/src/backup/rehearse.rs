@@ -52,6 +52,8 @@ pub fn rehearse(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rehea
     let Some(size_bytes) = RealDisk.size(&truth).map_err(Error::io("look at", &truth))? else {
         return Err(layout.no_truth());
     };
+    // A later version wrote it, or nothing is wrong.
+    drop(Sqlite::reader(&truth)?);
     let space = RealDisk.space(data).map_err(Error::io("look at", data))?;
     if space.free < size_bytes * COPIES {
         let (folder, free_bytes, needed_bytes) = (data.to_owned(), space.free, size_bytes * COPIES);

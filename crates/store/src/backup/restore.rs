@@ -11,7 +11,7 @@ use crate::journal::record::Seq;
 use crate::journal::segments;
 use crate::store::progress::Progress;
 use crate::truth::catalog::JournalReads as _;
-use crate::truth::sqlite::Sqlite;
+use crate::truth::sqlite::{Sqlite, refuse_newer_copy};
 use std::path::Path;
 use std::sync::Arc;
 use telemetry::{Log, Millis};
@@ -50,6 +50,8 @@ pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> 
     if source.size(&from.truth()).map_err(Error::io("look at", &from.truth()))?.is_none() {
         return Err(Error::NoBackup(from.data().to_owned()));
     }
+    let copy = source.open(&from.truth()).map_err(Error::io("open", &from.truth()))?;
+    refuse_newer_copy(copy, &from.truth())?;
     if are_nested(from.data(), data)? {
         return Err(Error::Nested { data: data.to_owned(), other: from.data().to_owned() });
     }

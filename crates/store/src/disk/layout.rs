@@ -5,6 +5,7 @@
 //!   daylight.lock    held by the one process that works on the folder
 //!   collecting.lock  exclusive while blobs are deleted, shared by backups, which need all blobs
 //!   version          the version of this layout: `1`
+//!   opened-by        the version of the program that opened the folder last, for messages of earlier ones; may be deleted at any time
 //!   backed-up        written at the end of each backup, so its time is that of the last one; holds the last change in the backup
 //!   reserve          bytes that are set aside for changes and a start on a full disk; may be deleted at any time
 //!   node             the identity of this folder: 128 random bits, written once and in no backup
@@ -24,6 +25,7 @@
 //!                    derived, ignored when damaged, may be deleted at any time
 //!   events/          recorded events; the store does not use it. May be deleted while no process works on the folder
 //!   events/last-words.json  while a server runs: what it does, each second. It is there at a start if the run before did not end in order
+//!   acme/            the account at an authority for certificates, and its certificate; the store does not use it. In no backup
 //!   rehearsal/       while an upgrade is rehearsed: a copy of the truth. May be deleted at any time
 //!   restoring        while a backup is restored into the folder, which has no `version` until that is done
 //!
@@ -48,9 +50,9 @@ use std::time::UNIX_EPOCH;
 /// The version of the layout that this program writes, and the newest that it can read.
 pub const FORM: u32 = 1;
 
-/// Names that a folder may contain and still count as empty: files that are made before `version`, and those of a new file
-/// system.
-const IGNORED: [&str; 5] = ["daylight.lock", "collecting.lock", "version.new", "events", "lost+found"];
+/// Names that a folder may contain and still count as empty: files that are made before `version`, a certificate that moved here from another
+/// folder, and those of a new file system.
+const IGNORED: [&str; 6] = ["daylight.lock", "collecting.lock", "version.new", "events", "acme", "lost+found"];
 
 /// A file that only a backup has.
 pub(crate) const MARKER: &str = "backup";
@@ -123,6 +125,11 @@ impl Layout {
     /// The folder of recorded events.
     pub fn events(&self) -> PathBuf {
         self.data.join("events")
+    }
+
+    /// The folder with the account at an authority for certificates (ACME), and its certificate.
+    pub fn acme(&self) -> PathBuf {
+        self.data.join("acme")
     }
 
     /// The file in which a server says each second what it does. The next start reads it if the run did not end in order.
@@ -280,7 +287,7 @@ impl Layout {
             let text = disk.open(&path).and_then(std::io::read_to_string).map_err(Error::io("read", &path))?;
             return match text.trim().parse::<u32>() {
                 Ok(FORM) => Ok(()),
-                _ => Err(Error::TooNew { data: self.data.clone(), found: text.trim().to_owned(), known: FORM }),
+                _ => Err(self.too_new("layout", text.trim().to_owned(), FORM)),
             };
         }
         if found.iter().any(|file| file == MARKER) {
@@ -348,6 +355,7 @@ mod tests {
         std::fs::write(folder.path().join("version"), "2\n").unwrap();
         let newer = claim(&layout).unwrap_err();
         assert!(matches!(&newer, Error::TooNew { found, .. } if found == "2"));
+        assert!(newer.to_string().starts_with("a later version of daylight wrote the folder `"), "{newer}");
         assert!(foreign.hint().is_some() && newer.hint().is_some());
     }
 

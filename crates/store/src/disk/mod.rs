@@ -10,6 +10,7 @@ pub mod fault;
 pub(crate) mod layout;
 mod network_file_system;
 pub(crate) mod node;
+mod opened_by;
 mod reserve;
 pub(crate) mod space;
 

@@ -98,7 +98,11 @@ pub(crate) fn rebuild_on(disk: Arc<dyn Disk>, layout: &Layout, progress: &mut dy
 /// Ships the rows that only the old truth has, as far as they can be read. The old truth may be damaged.
 fn ship_rest(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<()> {
     let mut after = segments::last_row(&segments::list(disk, layout)?);
-    let Ok(mut old) = Sqlite::reader(&layout.truth()) else { return Ok(()) };
+    let mut old = match Sqlite::reader(&layout.truth()) {
+        Ok(old) => old,
+        Err(error @ Error::TooNew { .. }) => return Err(error),
+        Err(_) => return Ok(()),
+    };
     let old: &mut dyn Catalog = &mut old;
     let Ok(last) = old.last() else { return Ok(()) };
     loop {

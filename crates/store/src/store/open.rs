@@ -48,6 +48,8 @@ impl Store {
         let node = node::read_or_make(&*disk, &layout, &space)?;
         let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
         let Opened { mut truth, last: seq, segments } = open_truth(&*disk, vfs, &layout, &space, &log)?;
+        // Without it a message of an earlier program is less precise.
+        let _ = layout.note_program();
         let jump_ms = i64::try_from(options.clock_jump.as_millis()).unwrap_or(i64::MAX);
         let correction = truth.setting(CLOCK_CORRECTION)?.and_then(|value| value.as_i64()).unwrap_or_default();
         let journal_clock =

@@ -112,6 +112,9 @@ ops! {
     OtlpSend Inside "otlp.send" "Requests to the OpenTelemetry receiver since the last job `otlp`, from the connection to the response; no request waits for them";
     TokenCheck Line "token.check" "Hashing a token and comparing it";
     AlertSend Line "alert.send" "Sending alerts to a receiver, until it has taken them";
+    AcmeCall Line "acme.call" "A call to an authority for certificates (ACME), from the connection to the last byte";
+    AcmeWait Line "acme.wait" "Waiting until an authority has checked the names of a certificate or has made it, between two calls";
+    AcmeKeep Line "acme.keep" "Writing an account or a certificate of an authority into the data folder";
     Check Line "store.check" "Checking rows, blobs, journal and segments against each other";
     Rebuild Line "store.rebuild" "Replaying segments into a new truth database";
     Backup Line "store.backup" "Copying a data folder into a backup";

@@ -24,11 +24,15 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn look(seen: &Seen) -> Verdict {
-    let all = seen.facts.program.certificates.iter();
-    Verdict::Looked(all.filter_map(|certificate| problem(certificate, seen.now)).collect())
+    let program = &seen.facts.program;
+    let fails = program.renewal.is_some();
+    Verdict::Looked(
+        program.certificates.iter().filter_map(|certificate| problem(certificate, fails, seen.now)).collect(),
+    )
 }
 
-fn problem(certificate: &CertificateFact, now: Millis) -> Option<Problem> {
+/// `fails`: the server gets its own one from an authority, which gives none.
+fn problem(certificate: &CertificateFact, fails: bool, now: Millis) -> Option<Problem> {
     let CertificateFact { name, is_of_upstream, begins, ends, is_refused } = certificate;
     let left = ends.0.saturating_sub(now.0);
     let lifetime = begins.map_or(i64::MAX, |begins| ends.0.saturating_sub(begins.0));
@@ -47,6 +51,7 @@ fn problem(certificate: &CertificateFact, now: Millis) -> Option<Problem> {
     };
     let effect = match (is_refused, left <= 0, is_of_upstream) {
         (true, ..) => ", and the new one in its files cannot be used: the log says why",
+        (_, false, false) if fails => "; the finding `certificate-not-renewed` says why it is not renewed",
         (_, true, true) => ": the upstream refuses the repository",
         (_, true, false) => ": clients refuse the server",
         (_, false, _) => "; the server reads renewed files by itself",
@@ -64,12 +69,22 @@ fn problem(certificate: &CertificateFact, now: Millis) -> Option<Problem> {
 mod tests {
     use super::super::told::{DAY, MINUTE, NOON, found, told};
     use super::*;
-    use crate::signals::program::ProgramFacts;
+    use crate::signals::program::{ProgramFacts, RenewalFact};
 
     fn says(left: i64, begins: Option<i64>, is_of_upstream: bool, is_refused: bool) -> Option<String> {
+        says_while(None, left, begins, is_of_upstream, is_refused)
+    }
+
+    fn says_while(
+        renewal: Option<RenewalFact>,
+        left: i64,
+        begins: Option<i64>,
+        is_of_upstream: bool,
+        is_refused: bool,
+    ) -> Option<String> {
         let (ends, begins) = (Millis(NOON.0 + left), begins.map(|ago| Millis(NOON.0 - ago)));
         let certificate = CertificateFact { name: "server".into(), is_of_upstream, begins, ends, is_refused };
-        let seen = told(ProgramFacts { certificates: vec![certificate], ..ProgramFacts::default() });
+        let seen = told(ProgramFacts { certificates: vec![certificate], renewal, ..ProgramFacts::default() });
         found(&CHECK, &seen).pop().map(|problem| problem.sentence)
     }
 
@@ -81,6 +96,13 @@ mod tests {
         assert!(says(30 * 60 * MINUTE, None, true, false).unwrap().contains("shows to its upstream ends in 30 h"));
         assert!(says(0, None, false, false).unwrap().ends_with(": clients refuse the server"));
         assert!(says(-DAY, None, true, false).unwrap().ends_with(": the upstream refuses the repository"));
+    }
+
+    #[test]
+    fn while_an_authority_gives_none_the_finding_that_says_why_is_named() {
+        let fails = || Some(RenewalFact::default());
+        assert!(says_while(fails(), DAY, None, false, false).unwrap().ends_with("says why it is not renewed"));
+        assert!(says_while(fails(), DAY, None, true, false).unwrap().ends_with("reads renewed files by itself"));
     }
 
     #[test]

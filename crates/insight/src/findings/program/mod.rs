@@ -2,6 +2,7 @@
 
 mod alerts_do_not_arrive;
 mod certificate_ends;
+mod certificate_not_renewed;
 mod contradictory_settings;
 mod disk_fills;
 mod lost_webhooks;
@@ -19,6 +20,7 @@ use super::check::Check;
 pub(super) const ALL: &[&Check] = &[
     &alerts_do_not_arrive::CHECK,
     &certificate_ends::CHECK,
+    &certificate_not_renewed::CHECK,
     &contradictory_settings::CHECK,
     &disk_fills::CHECK,
     &lost_webhooks::CHECK,

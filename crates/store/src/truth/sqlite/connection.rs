@@ -51,6 +51,7 @@ impl Sqlite {
         let connection = connect(vfs, path, flags).map_err(Error::sqlite("open the truth"))?;
         let pragmas = "PRAGMA busy_timeout = 5000; PRAGMA query_only = ON;";
         connection.execute_batch(pragmas).map_err(Error::sqlite("set up a reader of the truth"))?;
+        schema::refuse_newer(&connection, path)?;
         Ok(Self::with(connection))
     }
 

@@ -1,6 +1,7 @@
 //! Copies a database in its state at one moment, also while other processes write to it.
 
 use super::connection::Sqlite;
+use super::schema;
 use crate::disk::database_files::remove_database;
 use crate::error::{Error, Result};
 use crate::store::progress::Progress;
@@ -26,8 +27,10 @@ impl Sqlite {
         // With this flag no folder on the way may be a link either, and the user may have named a folder by one.
         let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
         let path = folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name));
-        let opened = Connection::open_with_flags_and_vfs(path, flags, WITHOUT_LOCKS);
-        Ok(Self::with(opened.map_err(Error::sqlite("open the copy of the truth"))?))
+        let opened = Connection::open_with_flags_and_vfs(&path, flags, WITHOUT_LOCKS);
+        let opened = opened.map_err(Error::sqlite("open the copy of the truth"))?;
+        schema::refuse_newer(&opened, &path)?;
+        Ok(Self::with(opened))
     }
 }
 

@@ -25,3 +25,5 @@ pub(crate) use copy::copy_database;
 #[cfg(test)]
 pub(crate) use earlier::as_written_by_form;
 pub(crate) use outdated::rows_to_fill;
+pub use schema::TRUTH_FORM;
+pub(crate) use schema::refuse_newer_copy;

@@ -1,14 +1,23 @@
 //! The tables of the truth, and the migration of older databases.
 
 use super::holding_tables;
+use crate::disk::layout::Layout;
 use crate::error::{Error, Result};
 use rusqlite::{Connection, OptionalExtension};
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// `application_id` of a truth database: `DayT`.
 const APPLICATION: i64 = 0x4461_7954;
 /// `user_version`: the version of the schema below.
 const FORM: i64 = 4;
+/// The version of the schema of the truth that this program writes, and the newest that it reads.
+pub const TRUTH_FORM: u32 = FORM as u32;
+/// Where the first bytes of a database have `user_version`, and behind it `application_id`, as big-endian numbers of 32 bits
+/// (the file format of SQLite, 1.3).
+const FORM_AT: usize = 60;
+const APPLICATION_AT: usize = 68;
+const START_BYTES: usize = 72;
 
 /// Every table but `counter` and `journal` is derived from the journal. Bodies are JSON.
 const SCHEMA: &str = "
@@ -158,10 +167,7 @@ pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<()> {
         (APPLICATION, 2, _) => SINCE_3.to_owned(),
         // Version 4 has fields of rows that earlier programs would drop when they write an entry again.
         (APPLICATION, 3, _) => "SELECT 1;".to_owned(),
-        (_, found, _) => {
-            let data = path.parent().unwrap_or(path).to_owned();
-            return Err(Error::TooNew { data, found: format!("truth {found}"), known: FORM as u32 });
-        }
+        (_, found, _) => return Err(too_new(path, found)),
     };
     if !missing.is_empty() {
         let all = format!("BEGIN IMMEDIATE; {missing} PRAGMA user_version = {FORM}; COMMIT;");
@@ -180,6 +186,34 @@ pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<()> {
     }
     connection.execute_batch(&format!("BEGIN IMMEDIATE; {REDATED} COMMIT;")).map_err(&failed)?;
     add_holdings(connection).map_err(failed)
+}
+
+/// Refuses a database that a later version of the program wrote, for a connection that only reads.
+pub(super) fn refuse_newer(connection: &Connection, path: &Path) -> Result<()> {
+    let number = |name: &str| pragma(connection, name).map_err(Error::sqlite("read the form of the truth"));
+    match number("user_version")? {
+        found if found > FORM && number("application_id")? == APPLICATION => Err(too_new(path, found)),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a copy of a database that a later version of the program wrote, by its first bytes alone. `path` is its path.
+pub(crate) fn refuse_newer_copy(mut copy: impl Read, path: &Path) -> Result<()> {
+    let mut start = [0; START_BYTES];
+    match copy.read_exact(&mut start) {
+        // SQLite says more about a file that is too short.
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
+        read => read.map_err(Error::io("read", path))?,
+    }
+    let number = |at: usize| start[at..].first_chunk().map(|bytes| i64::from(i32::from_be_bytes(*bytes)));
+    match number(FORM_AT) {
+        Some(found) if found > FORM && number(APPLICATION_AT) == Some(APPLICATION) => Err(too_new(path, found)),
+        _ => Ok(()),
+    }
+}
+
+fn too_new(path: &Path, found: i64) -> Error {
+    Layout::new(path.parent().unwrap_or(path)).too_new("database", found.to_string(), TRUTH_FORM)
 }
 
 /// Adds the size of each repository. Earlier programs refuse version 4, so the code that applies changes can maintain these

@@ -1,11 +1,12 @@
 //! The pragmas, and databases with earlier and later schema versions.
 
 use super::*;
+use crate::disk::{Disk as _, RealDisk};
 use crate::journal::change::Change;
 use crate::journal::entry::{EntryOrigin, State};
 use crate::journal::record::{RepositoryId, Seq};
 use crate::truth::catalog::{JournalReads as _, SettingReads as _, Subject, Transactions as _, UnitReads as _};
-use crate::truth::sqlite::{Sqlite, entries, expectations};
+use crate::truth::sqlite::{Sqlite, copy_database, entries, expectations};
 use crate::truth::suite;
 use serde_json::json;
 use telemetry::Millis;
@@ -82,7 +83,24 @@ fn a_database_of_a_later_form_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("truth.sqlite");
     Sqlite::writer(&path).unwrap().connection.execute_batch("PRAGMA user_version = 5").unwrap();
-    assert!(matches!(Sqlite::writer(&path).unwrap_err(), Error::TooNew { .. }));
+    let data = folder.path();
+    let copy = || copy_database(&path, &data.join("copy.sqlite"), &mut |_| {});
+    copy().unwrap();
+    let bytes = |length: usize| RealDisk.open(&data.join("copy.sqlite")).unwrap().take(length as u64);
+    for refused in [
+        Sqlite::writer(&path).map(drop),
+        Sqlite::reader(&path).map(drop),
+        Sqlite::copied(&data.join("copy.sqlite")).map(drop),
+        refuse_newer_copy(bytes(START_BYTES), &path),
+    ] {
+        let error = refused.unwrap_err();
+        assert!(matches!(&error, Error::TooNew { found, .. } if found == "5"), "{error}");
+        assert!(error.to_string().contains("its database has the form `5`"), "{error}");
+    }
+    refuse_newer_copy(bytes(START_BYTES - 1), &path).unwrap();
+    Sqlite::writer(&data.join("present.sqlite")).unwrap();
+    copy_database(&data.join("present.sqlite"), &data.join("copy.sqlite"), &mut |_| {}).unwrap();
+    refuse_newer_copy(bytes(START_BYTES), &path).unwrap();
 }
 
 #[test]

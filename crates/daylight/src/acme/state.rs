@@ -1,0 +1,180 @@
+//! What became of the tries: how many failed in a row, why, and when the next one is.
+
+use super::account::Kept;
+use super::failure::Failure;
+use super::schedule;
+use client::Validity;
+use insight::StateFile;
+use telemetry::Millis;
+
+/// The tries so far.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// Tries that brought a certificate, since the start.
+    pub(super) issued: u64,
+    /// Tries that failed, since the start.
+    pub(super) failed: u64,
+    /// The failures in a row. `None`: the last try succeeded, or there was none.
+    failing: Option<Failing>,
+    /// There is no try before this moment after one that succeeded.
+    rests_until: Option<Millis>,
+    /// The directory of the authority that gave the certificate in use, once it was looked up in the account.
+    certificate_of: Option<Option<String>>,
+}
+
+#[derive(Debug)]
+struct Failing {
+    since: Millis,
+    attempts: u64,
+    why: String,
+    next: Millis,
+}
+
+/// Why another certificate is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// There is none yet.
+    First,
+    /// Somebody removed the file of that in use, to have both it and its key replaced.
+    Removed,
+    /// That in use is not for this name.
+    Name(String),
+    /// Another authority gave it.
+    OtherAuthority,
+    /// It ends soon enough.
+    Renewal,
+}
+
+impl Wanted {
+    /// For events.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Removed => "removed",
+            Self::Name(_) => "name",
+            Self::OtherAuthority => "authority",
+            Self::Renewal => "renewal",
+        }
+    }
+}
+
+impl std::fmt::Display for Wanted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::First => f.write_str("there is none yet"),
+            Self::Removed => f.write_str("the file of that in use was removed"),
+            Self::Name(name) => write!(f, "that in use is not for `{name}`"),
+            Self::OtherAuthority => f.write_str("another authority gave that in use"),
+            Self::Renewal => f.write_str("that in use is to be renewed"),
+        }
+    }
+}
+
+/// The tries, for findings and people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct View {
+    /// The names of the certificate.
+    pub(crate) names: Vec<String>,
+    /// Whether the authority has given a certificate that is in use.
+    pub(crate) has_certificate: bool,
+    /// The last moment at which it is valid.
+    pub(crate) ends: Option<Millis>,
+    /// Tries that failed in a row.
+    pub(crate) failures: u64,
+    /// When the first of them failed.
+    pub(crate) failing_since: Option<Millis>,
+    /// Why the last one failed, and what people can do. Empty: it did not.
+    pub(crate) why: String,
+    /// When the next one is, after a failure.
+    pub(crate) next_try: Option<Millis>,
+}
+
+impl State {
+    /// Whether a try may begin.
+    pub(super) fn is_over(&self, now: Millis) -> bool {
+        let longest = Millis::plus(now, schedule::ASKED_MAX);
+        // A moment beyond the longest pause comes from a clock that was wrong.
+        let until = self.next().or(self.rests_until);
+        until.is_none_or(|until| until <= now || until > longest)
+    }
+
+    /// A try failed. Returns how many did in a row, and when the next one is.
+    pub(super) fn failed(&mut self, failure: &Failure, now: Millis) -> (u64, Millis) {
+        let (since, before) = self.failing.as_ref().map_or((now, 0), |failing| (failing.since, failing.attempts));
+        let attempts = before.saturating_add(1);
+        let next = now.plus(schedule::pause(failure, attempts, now));
+        self.failed = self.failed.saturating_add(1);
+        self.failing = Some(Failing { since, attempts, why: failure.whole(), next });
+        (attempts, next)
+    }
+
+    /// A try brought a certificate of the authority with this directory.
+    pub(super) fn succeeded(&mut self, directory: &str, now: Millis) {
+        self.issued = self.issued.saturating_add(1);
+        self.failing = None;
+        self.rests_until = Some(now.plus(schedule::REST));
+        self.certificate_of = Some(Some(directory.to_owned()));
+    }
+
+    /// The directory of the authority that gave the certificate in use. `None`: nobody knows, as the file has no account.
+    pub(super) fn certificate_of(&mut self, account: &StateFile) -> Option<&str> {
+        let read = || {
+            let kept = Kept::read(account).unwrap_or_default()?;
+            Some(kept.certificate_of.unwrap_or(kept.directory))
+        };
+        self.certificate_of.get_or_insert_with(read).as_deref()
+    }
+
+    /// When the next try is, after a failure.
+    pub(super) fn next(&self) -> Option<Millis> {
+        self.failing.as_ref().map(|failing| failing.next)
+    }
+
+    /// For people.
+    pub(super) fn view(&self, names: &[String], validity: Option<Validity>) -> View {
+        let failing = self.failing.as_ref();
+        View {
+            names: names.to_vec(),
+            has_certificate: validity.is_some(),
+            ends: validity.map(|validity| validity.ends),
+            failures: failing.map_or(0, |failing| failing.attempts),
+            failing_since: failing.map(|failing| failing.since),
+            why: failing.map(|failing| failing.why.clone()).unwrap_or_default(),
+            next_try: failing.map(|failing| failing.next),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn away() -> Failure {
+        Failure { is_away: true, ..Failure::new("nobody is there") }.with_hint("look")
+    }
+
+    #[test]
+    fn failures_in_a_row_are_told_until_a_try_succeeds() {
+        let mut state = State::default();
+        assert!(state.is_over(Millis(5)));
+        assert_eq!(state.failed(&away(), Millis(1000)), (1, Millis(31_000)));
+        assert_eq!(state.failed(&away(), Millis(31_000)), (2, Millis(91_000)));
+        assert!(!state.is_over(Millis(90_999)) && state.is_over(Millis(91_000)));
+        let view = state.view(&["a.example".to_owned()], None);
+        assert_eq!((view.failures, view.failing_since, view.next_try), (2, Some(Millis(1000)), Some(Millis(91_000))));
+        assert_eq!((view.why.as_str(), view.has_certificate), ("nobody is there; look", false));
+        state.succeeded("https://ca.example/directory", Millis(91_000));
+        assert!(!state.is_over(Millis(150_999)) && state.is_over(Millis(151_000)), "a certificate of seconds");
+        let view = state.view(&[], Some(Validity { begins: Millis(1), ends: Millis(2) }));
+        assert_eq!((view.failures, view.why.as_str(), view.ends), (0, "", Some(Millis(2))));
+        assert_eq!((state.issued, state.failed), (1, 2));
+    }
+
+    #[test]
+    fn a_clock_that_was_far_ahead_does_not_stop_the_tries() {
+        let mut state = State::default();
+        let year = 365 * 86_400_000;
+        state.failed(&away(), Millis(year));
+        assert!(state.is_over(Millis(0)));
+    }
+}
