@@ -18,8 +18,8 @@ help:
 	@echo 'make check             format, lints and the fast tests, while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
 	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": only these rows)'
-	@echo 'make dist          all that a release holds, in target/dist: archives, deb, rpm, image, debug file, SBOM, SHA256SUMS'
-	@echo 'make dist-test     tries what `make dist` left: installs it in an empty Debian, starts the image, builds it twice and compares'
+	@echo 'make dist              all that a release holds, in target/dist: archives, deb, rpm, image, debug file, SBOM, SHA256SUMS'
+	@echo 'make dist-test         tries what `make dist` left: installs it in an empty Debian, starts the image, builds it twice and compares'
 	@echo 'make torture           long tests: crashes, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, incidents with sweeps of settings and with their advice taken, healthy hours, two million downloads and ten million paths to ask about, Redmine through remote repositories, Redmine whose pages are sent from memcached, builds of a Koji hub where KOJI_HUB_SOURCE names its source, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:

@@ -229,8 +229,8 @@ fn an_authority_that_binds_accounts_gives_one_to_the_holder_of_its_key_and_tells
         2.. => Ok(()),
         _ => Err(world.log()),
     });
-    world.stop();
     assert!(!world.log().contains(wrong), "{}", world.log());
+    world.stop();
 
     std::fs::write(&file, format!("{key}\n")).unwrap();
     world.resume();

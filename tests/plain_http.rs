@@ -117,6 +117,8 @@ fn other_methods_are_refused_before_their_body_and_a_token_in_the_clear_is_told_
         );
         assert!(reply.contains("remove it and make a new one (`daylight token`)"), "{reply}");
     }
+    // The log is written behind the replies.
+    served.world.await_log("a client sent credentials over plain HTTP");
     let log = served.world.log();
     assert_eq!(log.matches("a client sent credentials over plain HTTP").count(), 1, "{log}");
     assert!(log.contains("RubyGems/3.5.22") && !log.contains(&secret), "{log}");

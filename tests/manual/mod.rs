@@ -7,6 +7,7 @@ mod application;
 mod authority;
 mod front_door;
 mod languages;
+mod late;
 mod links;
 pub(crate) mod page;
 mod pages;

@@ -1,6 +1,7 @@
 //! The stage of each page. To add a page: a function here that returns its stage, and its line in `mod.rs`.
 
 use super::languages::{self, repositories};
+use super::late;
 use super::page::root;
 use super::stage::Stage;
 use crate::later_form::of_later_version;
@@ -8,7 +9,6 @@ use crate::world::{
     ADMIN, Central, FIRST, Gem, KojiHub, Says, Upstream, World, await_true, promtool, promtool_program, write,
 };
 use serde_json::json;
-use std::time::Duration;
 
 const POM: &str = "<project><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>lamp</artifactId>\
                    <version>1.0</version></project>";
@@ -386,26 +386,6 @@ pub(super) fn troubleshooting() -> Stage {
     world.admin().push(FIRST, &Gem::new("acme-lamp", "1.0.0")).expect(200);
     // Nobody is asked for what a hosted member has.
     world.admin().put("maven-releases", "org/example/lamp/1.0/lamp-1.0.jar", b"lit").expect(201);
-    let late = slow_member(&world);
+    let late = late::member(&world);
     Stage::on(world).data("/srv/daylight").keep(index).keep(late)
-}
-
-/// Adds a member to the group `maven` that takes more than a second for each file. Forty requests have waited for it, and more have not.
-fn slow_member(world: &World) -> Upstream {
-    let late = Upstream::start();
-    world.remote("company", &late.url());
-    world.change("maven", &json!({"members": ["maven-releases", "maven-snapshots", "company"]}));
-    let anon = &world.anon();
-    std::thread::scope(|scope| {
-        for number in 0..40 {
-            let path = format!("org/example/oil{number}/1.0/oil{number}-1.0.jar");
-            late.says(&format!("/{path}"), Says::bytes("oily").drips(1, Duration::from_millis(400)));
-            scope.spawn(move || anon.file("maven", &path).expect(200));
-        }
-    });
-    for _ in 0..40 {
-        anon.file("maven", "org/example/lamp/1.0/lamp-1.0.jar").expect(200);
-        anon.file(FIRST, "info/acme-lamp").expect(200);
-    }
-    late
 }

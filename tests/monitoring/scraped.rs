@@ -13,6 +13,8 @@ const OF_KERNELS: [&str; 2] = ["daylight_cgroup_", "daylight_pressure_"];
 const OF_COMMANDS: &str = "op=~\"store\\\\.";
 /// Operations of Koji hubs, which no server here has.
 const OF_HUBS: &str = "op=~\"koji\\\\.";
+/// Operations of authorities, which no server here has.
+const OF_AUTHORITIES: &str = "op=~\"acme\\\\.";
 
 /// Servers that did what the dashboard shows, and what they need.
 struct Load {
@@ -105,7 +107,7 @@ fn may_be_empty(expr: &str, page: &str) -> bool {
     });
     let lacks = |name: &str| !page.lines().any(|line| line.starts_with(name));
     of_kernel.into_iter().any(lacks) || {
-        [OF_COMMANDS, OF_HUBS].iter().any(|of| expr.contains(of)) && expr.contains("histogram_quantile")
+        [OF_COMMANDS, OF_HUBS, OF_AUTHORITIES].iter().any(|of| expr.contains(of)) && expr.contains("histogram_quantile")
     }
 }
 

@@ -59,7 +59,6 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("daylight/src/cli/parallel.rs", 1, Fixed("the command line: a number of threads that the caller gives")),
     ("daylight/src/cli/upgrade.rs", 1, Fixed("the command line: one that waits for a signal")),
     ("daylight/src/instance/mod.rs", 1, Fixed("the heartbeat of the back runtime")),
-    ("daylight/src/acme/mod.rs", 1, Fixed("one at a time: the job of certificates waits until the files are written")),
     ("daylight/src/app_front/addresses.rs", 1, Fixed("one watch of the backends for each address of the settings")),
     ("daylight/src/app_front/command.rs", 1, Fixed("the command of `daylight front`: one process")),
     ("daylight/src/otlp/jobs.rs", 1, Fixed("one at a time: the job of metrics waits until the figures are read")),

@@ -3,7 +3,7 @@
 use super::{Source, nothing_wrong, root, sources};
 use std::fs;
 
-/// What is wrong with a workflow, by the targets of the Makefile.
+/// The faults of a workflow, by the targets of the Makefile.
 fn wrong(workflow: &Source, makefile: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for (number, line) in workflow.text.lines().enumerate() {

@@ -3,6 +3,7 @@
 use super::calls::Calls;
 use super::failure::Failure;
 use super::options::{Eab, Options};
+use anyhow::Context as _;
 use client::Secret;
 use data_encoding::BASE64URL_NOPAD;
 use insight::StateFile;
@@ -36,7 +37,7 @@ impl Kept {
 
     /// Writes the file.
     pub(super) fn write(&self, file: &StateFile) -> anyhow::Result<()> {
-        Ok(file.write(&serde_json::to_vec_pretty(self)?)?)
+        file.write(&serde_json::to_vec_pretty(self)?).with_context(|| format!("cannot write `{file}`"))
     }
 }
 
@@ -64,6 +65,8 @@ async fn known(
     calls: &Calls,
     mut kept: Kept,
 ) -> Result<Account, Failure> {
+    // A disk that takes nothing would lose the certificate once it is there, and authorities count what they give.
+    kept.write(file).map_err(|error| Failure::of_file(&error))?;
     let failed = |error: instant_acme::Error| Failure::of(&error, host, "cannot ask the authority");
     let contact = addresses(&options.contact);
     let (text, was) = (serde_json::to_vec(&kept.credentials), kept.contact.clone());

@@ -15,7 +15,7 @@ const TOKEN_MAX: usize = 256;
 /// The answers to challenges by request, and where the others are shown.
 #[derive(Debug)]
 pub(super) struct Answers {
-    /// By the token of the challenge. There are as many as names at most, since one try runs at a time.
+    /// By the token of the challenge. One try runs at a time, and an order has a limit for them.
     by_token: Mutex<BTreeMap<String, String>>,
     /// Requests that got one of them.
     fetched: AtomicU64,
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!((answers.http("token").as_deref(), answers.given()), (Some("token.thumbprint"), 1));
         assert_eq!([answers.http(""), answers.http("toke"), answers.http(&"t".repeat(300))], [None, None, None]);
         drop(answer);
-        assert_eq!((answers.http("token"), answers.given()), (None, 1), "only what is answered counts");
+        assert_eq!((answers.http("token"), answers.given()), (None, 1), "only an answer counts");
         let digest = [7; placeholder::DIGEST_BYTES];
         drop(answers.answer_tls("a.example", &digest).unwrap());
     }

@@ -98,6 +98,8 @@ impl Inner {
         }
         let (mut parts, ()) = http::Response::new(()).into_parts();
         (parts.status, parts.headers) = (answer.status, answer.headers);
+        // It was read above, and the client of ACME panics at a pause of more seconds than its clock has.
+        parts.headers.remove(RETRY_AFTER);
         Ok(BytesResponse { parts, body: Box::new(answer.body) })
     }
 

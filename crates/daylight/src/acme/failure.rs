@@ -67,6 +67,12 @@ impl Failure {
         Self { is_away: true, reason: Some(Reason::UpstreamTimeout), ..Self::new(why) }
     }
 
+    /// A try that panicked at an answer of the authority.
+    pub(super) fn panicked() -> Self {
+        let why = "the client of ACME panicked at an answer of the authority: the log says where";
+        Self { reason: Some(Reason::UpstreamInvalid), ..Self::new(why) }
+    }
+
     /// A file of the data folder cannot be written.
     pub(super) fn of_file(error: &anyhow::Error) -> Self {
         Self { is_away: true, reason: Some(Reason::Io), ..Self::new(format!("{error:#}")) }

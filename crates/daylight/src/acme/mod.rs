@@ -32,8 +32,12 @@ use insight::RenewalFact;
 use order::Order;
 use state::{State, Wanted};
 use std::fmt::Display;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 use telemetry::{Clock, Job, Log, LongJob, Millis, Op, Outcome, Recorder, Tally, lock};
 use tokio::sync::Notify;
@@ -144,10 +148,11 @@ impl Acme {
             work.job.moved();
             let now = work.clock.now();
             let is_asked = self.is_asked.swap(false, Relaxed);
-            if (is_asked || lock(&self.state).is_over(now))
-                && let Some(wanted) = self.wanted(now)
-            {
-                self.attempt(&work, wanted).await;
+            if is_asked || lock(&self.state).is_over(now) {
+                match self.wanted(now) {
+                    Some(wanted) => self.attempt(&work, wanted).await,
+                    None => lock(&self.state).settled(),
+                }
             }
             let _ = timeout(LOOKS, self.wake.notified()).await;
         }
@@ -158,7 +163,8 @@ impl Acme {
         if self.certificate.is_placeholder() {
             return Some(Wanted::First);
         }
-        if !self.files.certificate().exists() {
+        // A disk that does not answer has not lost it.
+        if matches!(self.files.certificate().try_exists(), Ok(false)) {
             return Some(Wanted::Removed);
         }
         if let Some(name) = self.options.names.iter().find(|name| !self.certificate.is_for(name)) {
@@ -186,10 +192,7 @@ impl Acme {
             job: &work.job,
             waits: Mutex::new(Tally::default()),
         };
-        let got = match timeout(TRY_MAX, order.run()).await {
-            Ok(got) => got,
-            Err(_) => Err(Failure::slow(format!("the order was not complete after {} s", TRY_MAX.as_secs()))),
-        };
+        let got = tried(&order).await;
         job.add_all(Op::AcmeCall, order.calls.tally());
         job.add_all(Op::AcmeWait, *lock(&order.waits));
         let until = order.calls.until();
@@ -201,8 +204,9 @@ impl Acme {
         let now = work.clock.now();
         match kept {
             Ok(()) => {
-                let ends = self.certificate.validity().map(|validity| validity.ends).unwrap_or_default();
-                lock(&self.state).succeeded(&self.options.directory, now);
+                let validity = self.certificate.validity();
+                let ends = validity.map(|validity| validity.ends).unwrap_or_default();
+                lock(&self.state).succeeded(&self.options.directory, validity, now);
                 job.detail = format!("{wanted}; the certificate ends on {ends}");
                 job.end(Outcome::Done);
                 let names = self.options.names.join(", ");
@@ -255,6 +259,18 @@ impl Acme {
         let written = job.during(Op::AcmeKeep, write).await.unwrap_or_else(|stopped| Err(stopped.into()));
         written.map_err(|error| Failure::of_file(&error))
     }
+}
+
+/// Gets a certificate within [`TRY_MAX`]. The client of ACME panics at some answers: that ends the try, and not the job, which would forget the
+/// pause before the next one.
+async fn tried(order: &Order<'_>) -> Result<PemFiles, Failure> {
+    let mut run = pin!(timeout(TRY_MAX, order.run()));
+    let ended = poll_fn(|cx| {
+        catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx)))
+            .unwrap_or_else(|_| Poll::Ready(Ok(Err(Failure::panicked()))))
+    });
+    let slow = |_| Err(Failure::slow(format!("the order was not complete after {} s", TRY_MAX.as_secs())));
+    ended.await.unwrap_or_else(slow)
 }
 
 /// What a try needs of the server.

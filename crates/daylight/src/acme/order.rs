@@ -22,6 +22,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(15);
 /// How long the authority may take to check the names, and to make the certificate.
 const CHECKS_MAX: Duration = Duration::from_secs(120);
+/// Most proofs that an authority may want for one order. There need not be as many as names (RFC 8555 7.1.3), of which there are 100 at most.
+const PROOFS_MAX: usize = 200;
 
 /// One try.
 pub(super) struct Order<'a> {
@@ -83,6 +85,10 @@ impl Order<'_> {
             ChallengeKind::Http01 => ChallengeType::Http01,
             ChallengeKind::TlsAlpn01 => ChallengeType::TlsAlpn01,
         };
+        let proofs = order.state().authorizations.len();
+        if proofs > PROOFS_MAX {
+            return Err(Failure::new(format!("`{}` wants {proofs} proofs for one order", self.host)));
+        }
         let mut answers = Vec::new();
         let mut names = order.authorizations();
         while let Some(name) = names.next().await {
@@ -195,7 +201,8 @@ impl Order<'_> {
             ),
         };
         let mut names = order.authorizations();
-        while let Some(Ok(name)) = names.next().await {
+        for _ in 0..PROOFS_MAX {
+            let Some(Ok(name)) = names.next().await else { break };
             let shown = name.identifier().to_string();
             let problem = name.challenges.iter().find_map(|challenge| challenge.error.as_ref());
             if let Some(problem) = problem {

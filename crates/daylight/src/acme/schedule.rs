@@ -19,8 +19,10 @@ const REFUSED: Duration = Duration::from_secs(120);
 const REFUSED_MAX: Duration = Duration::from_secs(6 * 3600);
 /// The longest pause that the authority may ask for.
 pub(super) const ASKED_MAX: Duration = Duration::from_secs(24 * 3600);
-/// The pause after a success, so that a certificate of a few seconds, or one from a clock that is wrong, is not ordered again and again.
-pub(super) const REST: Duration = Duration::from_secs(60);
+/// The shortest pause after a success, so that a certificate of a few seconds is not ordered again and again.
+const REST: Duration = Duration::from_secs(60);
+/// The pause after a success, as a part of the lifetime: with a clock that is far ahead each new certificate is to be renewed at once.
+const REST_PART: i64 = 24;
 /// More doublings than this change nothing.
 const DOUBLINGS_MAX: u32 = 16;
 
@@ -29,6 +31,12 @@ pub(super) fn renews_at(validity: Validity, chance: f64) -> Millis {
     let lifetime = validity.ends.0.saturating_sub(validity.begins.0).max(0);
     let earlier = lifetime as f64 / EARLIER_PART * chance.clamp(0.0, 1.0);
     Millis(validity.ends.0.saturating_sub(lifetime / LEFT_PART).saturating_sub(earlier as i64))
+}
+
+/// How long to wait after a success: at most a day.
+pub(super) fn rest(validity: Option<Validity>) -> Duration {
+    let lifetime = validity.map_or(0, |validity| validity.ends.0.saturating_sub(validity.begins.0)).max(0);
+    Duration::from_millis((lifetime / REST_PART).unsigned_abs()).clamp(REST, ASKED_MAX)
 }
 
 /// How long to wait after a failure, the `failures`th in a row, which happened at `now`.
@@ -59,6 +67,13 @@ mod tests {
             Millis(3),
             "it ends before it begins"
         );
+    }
+
+    #[test]
+    fn a_certificate_that_a_wrong_clock_takes_for_an_old_one_is_not_ordered_each_minute() {
+        let of = |ms: i64| rest(Some(Validity { begins: Millis(0), ends: Millis(ms) })).as_secs();
+        assert_eq!([of(10_000), of(DAY), of(6 * DAY), of(90 * DAY)], [60, 3600, 6 * 3600, 24 * 3600]);
+        assert_eq!([of(i64::MAX), of(-DAY), rest(None).as_secs()], [24 * 3600, 60, 60]);
     }
 
     fn pauses(is_away: bool, until: Option<Millis>) -> Vec<u64> {

@@ -108,11 +108,16 @@ impl State {
         (attempts, next)
     }
 
+    /// No certificate is wanted: somebody else brought one, or the clock was corrected.
+    pub(super) fn settled(&mut self) {
+        self.failing = None;
+    }
+
     /// A try brought a certificate of the authority with this directory.
-    pub(super) fn succeeded(&mut self, directory: &str, now: Millis) {
+    pub(super) fn succeeded(&mut self, directory: &str, validity: Option<Validity>, now: Millis) {
         self.issued = self.issued.saturating_add(1);
         self.failing = None;
-        self.rests_until = Some(now.plus(schedule::REST));
+        self.rests_until = Some(now.plus(schedule::rest(validity)));
         self.certificate_of = Some(Some(directory.to_owned()));
     }
 
@@ -163,11 +168,14 @@ mod tests {
         let view = state.view(&["a.example".to_owned()], None);
         assert_eq!((view.failures, view.failing_since, view.next_try), (2, Some(Millis(1000)), Some(Millis(91_000))));
         assert_eq!((view.why.as_str(), view.has_certificate), ("nobody is there; look", false));
-        state.succeeded("https://ca.example/directory", Millis(91_000));
+        state.succeeded("https://ca.example/directory", None, Millis(91_000));
         assert!(!state.is_over(Millis(150_999)) && state.is_over(Millis(151_000)), "a certificate of seconds");
         let view = state.view(&[], Some(Validity { begins: Millis(1), ends: Millis(2) }));
         assert_eq!((view.failures, view.why.as_str(), view.ends), (0, "", Some(Millis(2))));
         assert_eq!((state.issued, state.failed), (1, 2));
+        state.failed(&away(), Millis(200_000));
+        state.settled();
+        assert_eq!((state.next(), state.view(&[], None).failures), (None, 0), "an admin brought one");
     }
 
     #[test]

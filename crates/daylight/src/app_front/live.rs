@@ -235,6 +235,7 @@ fn end_command(instance: &Instance, command: &mut AppCommand, signal: Signal, mu
 
 /// Sends the command the signals that came while the requests were finished. Returns the signal to stop, if one came.
 fn pass_on_all(signals: &mut Signals, command: Option<&AppCommand>) -> Option<Signal> {
+    Signals::notice_late_ones();
     let mut context = Context::from_waker(Waker::noop());
     while let Poll::Ready(action) = signals.poll(&mut context) {
         if let SignalAction::Stop(signal) = action {

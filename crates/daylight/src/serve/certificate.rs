@@ -170,7 +170,7 @@ impl Certificate {
         let _changing = lock(&self.changing);
         let written = write();
         self.take(log, now);
-        written?;
+        written.with_context(|| format!("cannot write `{}` and its key", self.certificate.display()))?;
         lock(&self.current).refused.as_ref().map_or(Ok(()), |cause| Err(anyhow::anyhow!("{cause}")))
     }
 

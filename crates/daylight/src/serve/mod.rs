@@ -147,7 +147,8 @@ fn restart(
     log.info(if stop { "stopped" } else { "stopped for the restart" }, &[]);
     lines.flush(STOP_TIMEOUT);
     let mut listeners = listeners?.into_iter();
-    if stop {
+    // The lines may have waited for a slow reader.
+    if stop || signals.stop_requested().is_some() {
         return Ok(());
     }
     let (own, former) = (listeners.next(), listeners.next());

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::task::{Context, Poll, Waker};
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The action that a signal requests.
@@ -69,11 +69,37 @@ impl Signals {
         self.reload.poll_recv(cx).map(|_| SignalAction::Reload)
     }
 
-    /// The signal with which a stop was requested meanwhile.
+    /// Notices the signals that came after the runtimes had ended: only a runtime that runs tells them, and the first turn of this one does.
+    pub(crate) fn notice_late_ones() {
+        if let Ok(runtime) = Builder::new_current_thread().enable_io().build() {
+            runtime.block_on(tokio::task::yield_now());
+        }
+    }
+
+    /// The signal with which a stop was requested meanwhile, also after the runtimes have ended.
     pub(crate) fn stop_requested(&mut self) -> Option<rustix::process::Signal> {
+        Self::notice_late_ones();
         match self.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(SignalAction::Stop(signal)) => Some(signal),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::{Signal as Number, getpid, kill_process};
+    use std::time::Duration;
+
+    #[test]
+    fn a_stop_that_is_requested_after_the_runtimes_have_ended_is_noticed() {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let mut signals = Signals::listen(&runtime).unwrap();
+        runtime.shutdown_timeout(Duration::from_secs(30));
+        assert_eq!(signals.stop_requested(), None);
+        kill_process(getpid(), Number::TERM).unwrap();
+        // The kernel may give it to another thread, which takes it a moment later.
+        assert_eq!((0..10_000).find_map(|_| signals.stop_requested()), Some(Number::TERM));
     }
 }
