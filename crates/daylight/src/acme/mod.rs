@@ -17,7 +17,6 @@ mod schedule;
 mod state;
 
 pub(crate) use options::{ChallengeKind, Eab, Options};
-pub(crate) use state::View;
 
 use crate::serve::certificate::{Certificate, PemFiles};
 use crate::serve::jobs::Jobs;
@@ -131,16 +130,9 @@ impl Acme {
         self.wake.notify_one();
     }
 
-    /// What the last tries brought.
-    pub(crate) fn view(&self) -> View {
-        lock(&self.state).view(&self.options.names, self.certificate.validity())
-    }
-
     /// What findings are told. `None`: the last try succeeded, or there was none.
     pub(crate) fn renewal_fact(&self) -> Option<RenewalFact> {
-        let View { names, ends, failures, failing_since, why, next_try, .. } = self.view();
-        let (since, next) = (failing_since?, next_try?);
-        Some(RenewalFact { authority: self.host.clone(), names, since, why, attempts: failures, next, ends })
+        lock(&self.state).fact(&self.host, &self.options.names, self.certificate.validity())
     }
 
     async fn run(self: Arc<Self>, work: Work) {

@@ -4,7 +4,7 @@ use super::account::Kept;
 use super::failure::Failure;
 use super::schedule;
 use client::Validity;
-use insight::StateFile;
+use insight::{RenewalFact, StateFile};
 use telemetry::Millis;
 
 /// The tries so far.
@@ -70,25 +70,6 @@ impl std::fmt::Display for Wanted {
     }
 }
 
-/// The tries, for findings and people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct View {
-    /// The names of the certificate.
-    pub(crate) names: Vec<String>,
-    /// Whether the authority has given a certificate that is in use.
-    pub(crate) has_certificate: bool,
-    /// The last moment at which it is valid.
-    pub(crate) ends: Option<Millis>,
-    /// Tries that failed in a row.
-    pub(crate) failures: u64,
-    /// When the first of them failed.
-    pub(crate) failing_since: Option<Millis>,
-    /// Why the last one failed, and what people can do. Empty: it did not.
-    pub(crate) why: String,
-    /// When the next one is, after a failure.
-    pub(crate) next_try: Option<Millis>,
-}
-
 impl State {
     /// Whether a try may begin.
     pub(super) fn is_over(&self, now: Millis) -> bool {
@@ -135,18 +116,18 @@ impl State {
         self.failing.as_ref().map(|failing| failing.next)
     }
 
-    /// For people.
-    pub(super) fn view(&self, names: &[String], validity: Option<Validity>) -> View {
-        let failing = self.failing.as_ref();
-        View {
+    /// What findings are told. `None`: the last try succeeded, or there was none.
+    pub(super) fn fact(&self, authority: &str, names: &[String], validity: Option<Validity>) -> Option<RenewalFact> {
+        let Failing { since, attempts, why, next } = self.failing.as_ref()?;
+        Some(RenewalFact {
+            authority: authority.to_owned(),
             names: names.to_vec(),
-            has_certificate: validity.is_some(),
+            since: *since,
+            why: why.clone(),
+            attempts: *attempts,
+            next: *next,
             ends: validity.map(|validity| validity.ends),
-            failures: failing.map_or(0, |failing| failing.attempts),
-            failing_since: failing.map(|failing| failing.since),
-            why: failing.map(|failing| failing.why.clone()).unwrap_or_default(),
-            next_try: failing.map(|failing| failing.next),
-        }
+        })
     }
 }
 
@@ -165,17 +146,19 @@ mod tests {
         assert_eq!(state.failed(&away(), Millis(1000)), (1, Millis(31_000)));
         assert_eq!(state.failed(&away(), Millis(31_000)), (2, Millis(91_000)));
         assert!(!state.is_over(Millis(90_999)) && state.is_over(Millis(91_000)));
-        let view = state.view(&["a.example".to_owned()], None);
-        assert_eq!((view.failures, view.failing_since, view.next_try), (2, Some(Millis(1000)), Some(Millis(91_000))));
-        assert_eq!((view.why.as_str(), view.has_certificate), ("nobody is there; look", false));
+        let fact = |state: &State, validity| state.fact("ca.example", &["a.example".to_owned()], validity);
+        let told = fact(&state, None).unwrap();
+        assert_eq!((told.attempts, told.since, told.next), (2, Millis(1000), Millis(91_000)));
+        assert_eq!((told.why.as_str(), told.ends), ("nobody is there; look", None));
+        let validity = Some(Validity { begins: Millis(1), ends: Millis(2) });
+        assert_eq!(fact(&state, validity).unwrap().ends, Some(Millis(2)));
         state.succeeded("https://ca.example/directory", None, Millis(91_000));
         assert!(!state.is_over(Millis(150_999)) && state.is_over(Millis(151_000)), "a certificate of seconds");
-        let view = state.view(&[], Some(Validity { begins: Millis(1), ends: Millis(2) }));
-        assert_eq!((view.failures, view.why.as_str(), view.ends), (0, "", Some(Millis(2))));
+        assert!(fact(&state, validity).is_none());
         assert_eq!((state.issued, state.failed), (1, 2));
         state.failed(&away(), Millis(200_000));
         state.settled();
-        assert_eq!((state.next(), state.view(&[], None).failures), (None, 0), "an admin brought one");
+        assert!(state.next().is_none() && fact(&state, None).is_none(), "an admin brought one");
     }
 
     #[test]
