@@ -1,6 +1,8 @@
 //! The process is killed (SIGKILL) at random moments under load. Nothing that was acknowledged is lost, and nothing
 //! incomplete is served. `DAYLIGHT_TORTURE` sets the number of kills; the default is 20.
 
+mod cached;
+
 use crate::world::{Connection, FIRST, Gem, Index, Person, World, hex};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -28,6 +30,11 @@ type Fates = BTreeMap<(String, String), (Fate, String)>;
 
 /// A new fact about a version.
 type News = ((String, String), (Fate, String));
+
+/// How often the process is killed: `usual` times, if nothing else is set.
+fn kills(usual: usize) -> usize {
+    std::env::var("DAYLIGHT_TORTURE").map_or(usual, |count| count.parse().unwrap())
+}
 
 /// A random number below `limit`.
 fn random(limit: u64) -> u64 {
@@ -111,7 +118,7 @@ fn verify(world: &World, fates: &Fates, bytes_too: bool) {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_the_process_is_killed_under_load() {
-    let kills = std::env::var("DAYLIGHT_TORTURE").map_or(20, |count| count.parse().unwrap());
+    let kills = kills(20);
     let mut world = World::start();
     let mut fates = Fates::new();
     for round in 1..=kills {

@@ -29,6 +29,13 @@ fn requests(events: &[Value], id: &str) -> [Requests; 2] {
     })
 }
 
+/// The number of calls to upstreams so far.
+fn calls(world: &World) -> usize {
+    let metrics = world.admin().get("/metrics").expect(200);
+    let counts = metrics.text().lines().filter(|line| line.starts_with("daylight_upstream_requests_total{"));
+    counts.map(|line| line.rsplit_once(' ').unwrap().1.parse::<usize>().unwrap()).sum()
+}
+
 /// Builds the project from an empty local repository, disconnects the upstream, and builds it again from an empty one.
 /// Returns the requests of the two builds.
 #[track_caller]
@@ -47,6 +54,7 @@ fn builds_with_and_without_the_upstream(release: Release) -> [Requests; 2] {
         assert!(built.jars().contains_key(Path::new(&jar)), "{jar}");
     }
 
+    let called = calls(&world);
     // Nothing listens there any more.
     drop(central);
     let between = world.anon().get("/health/live").expect(200);
@@ -70,6 +78,8 @@ fn builds_with_and_without_the_upstream(release: Release) -> [Requests; 2] {
     let requests = requests(&events, between.header("daylight-event").unwrap());
     println!("Maven {release:?}, with the upstream and without: {requests:?}");
     assert_eq!(requests[0].files, requests[1].files);
+    let files = requests[0].files;
+    assert!(called * 100 <= files * 105, "{called} calls for {files} files, whose digests are in headers");
     requests
 }
 

@@ -13,8 +13,8 @@ use std::time::Duration;
 const ARTIFACT: &str = "example/lamp/1.0/lamp-1.0.jar";
 const METADATA: &str = "example/lamp/maven-metadata.xml";
 const BODY: &[u8] = b"\x50\x4b\x03\x04 and so on, for long enough that it can be cut";
-/// Large enough to be sent on while it arrives.
-const LARGE: usize = 1 << 20;
+/// Large enough to be sent on while it arrives, when it breaks off in the middle too.
+const LARGE: usize = 4 << 20;
 const BROKEN: &[u8] = b"<metadata><versioning>";
 const GOOD: &str = "<metadata><groupId>example</groupId><artifactId>lamp</artifactId><versioning><versions>\
     <version>1.0</version></versions></versioning></metadata>";

@@ -104,9 +104,9 @@ fn table(all: &[Entrant<'_>], codings: Option<&str>) -> Result<()> {
                 if entrant.cost_ms * requests > MOST_MS || seconds.most() > LONG {
                     continue;
                 }
-                let before = entrant.server.precise_cpu()?;
+                let before = entrant.server.cpu_seconds()?;
                 let took = load(entrant, requests, codings)?;
-                let spent = (entrant.server.precise_cpu()? - before) * 1e6 / requests as f64;
+                let spent = (entrant.server.cpu_seconds()? - before) * 1e6 / requests as f64;
                 first = if number == 0 { spent } else { first };
                 seconds.add(took);
                 micros.add(spent);

@@ -72,12 +72,12 @@ fn questions(shop: &Shop, kit: &Kit) -> Result<()> {
     let asked = [(HOSTED, &own), (PLAIN, &own), (PUBLIC, &public), (PLAIN, &public), (COOL, &own), (COOL, &public)];
     for (repository, names) in asked {
         let mut connection = Connection::open(shop.server.address.parse()?)?;
-        let before = shop.server.precise_cpu()?;
+        let before = shop.server.cpu_seconds()?;
         for name in names {
             let reply = connection.call("GET", &format!("/repository/{repository}/info/{name}"), &[], b"")?;
             ensure!(reply.status == 200, "{repository}: {name}: {}", reply.status);
         }
-        let cpu = (shop.server.precise_cpu()? - before) * 1e3 / names.len() as f64;
+        let cpu = (shop.server.cpu_seconds()? - before) * 1e3 / names.len() as f64;
         println!("| {repository} | {} | {cpu:.3} |", names.len());
     }
     Ok(())
@@ -113,9 +113,9 @@ fn mb(server: &Server) -> Result<f64> {
 
 /// A client that reads an index for the first time since the repository was created.
 fn first(shop: &Shop, name: &'static str) -> Result<Reader> {
-    let (began, before) = (Instant::now(), shop.server.precise_cpu()?);
+    let (began, before) = (Instant::now(), shop.server.cpu_seconds()?);
     let reader = Reader::new(&shop.server, name)?;
-    let (seconds, cpu) = (began.elapsed().as_secs_f64(), shop.server.precise_cpu()? - before);
+    let (seconds, cpu) = (began.elapsed().as_secs_f64(), shop.server.cpu_seconds()? - before);
     println!("| {name} | {} | {:.0} | {seconds:.2} | {:.0} |", reader.len(), cpu * 1e3, mb(&shop.server)?);
     Ok(reader)
 }
@@ -141,13 +141,13 @@ impl Cost {
         reader: &mut Reader,
         change: impl FnOnce(&mut Shop) -> Result<()>,
     ) -> Result<News> {
-        let before = shop.server.precise_cpu()?;
+        let before = shop.server.cpu_seconds()?;
         change(shop)?;
-        let (between, began) = (shop.server.precise_cpu()?, Instant::now());
+        let (between, began) = (shop.server.cpu_seconds()?, Instant::now());
         let answer = reader.ask(&shop.server)?;
         self.millis.add(began.elapsed().as_secs_f64() * 1e3);
         self.change.add((between - before) * 1e3);
-        self.read.add((shop.server.precise_cpu()? - between) * 1e3);
+        self.read.add((shop.server.cpu_seconds()? - between) * 1e3);
         let news = reader.take(answer)?;
         self.body.add(news.body as f64);
         self.names.add(news.names as f64);
@@ -289,18 +289,18 @@ fn installations(shop: &Shop, kit: &Kit) -> Result<()> {
     kit::copy(kit, &shop.server, PLAIN, &files)?;
     let nginx = Server::nginx_without_tags(folder.path())?;
     let urls = [format!("http://{}/repository/{PLAIN}/", shop.server.address), format!("http://{}/", nginx.address)];
-    let (idle, began) = (shop.server.precise_cpu()?, Instant::now());
+    let (idle, began) = (shop.server.cpu_seconds()?, Instant::now());
     std::thread::sleep(IDLE);
-    let idle = (shop.server.precise_cpu()? - idle) / began.elapsed().as_secs_f64();
+    let idle = (shop.server.cpu_seconds()? - idle) / began.elapsed().as_secs_f64();
     println!("\nCPU of an idle Daylight, ms a second: {:.2}; the next table does not include it", idle * 1e3);
     let (mut costs, mut again) = ([Spread::default(), Spread::default()], [Spread::default(), Spread::default()]);
     for round in 0..=INSTALLS {
         for (at, (server, idle)) in [(&shop.server, idle), (&nginx, 0.0)].into_iter().enumerate() {
             let (machine, gemfile) = (Machine::new()?, kit.gemfile(&urls[at]));
             for costs in [&mut costs, &mut again] {
-                let (before, began) = (server.precise_cpu()?, Instant::now());
+                let (before, began) = (server.cpu_seconds()?, Instant::now());
                 machine.install(&gemfile)?;
-                let spent = server.precise_cpu()? - before - idle * began.elapsed().as_secs_f64();
+                let spent = server.cpu_seconds()? - before - idle * began.elapsed().as_secs_f64();
                 // The first is not counted.
                 if round > 0 {
                     costs[at].add(spent * 1e3);

@@ -10,6 +10,7 @@
 
 mod app_pages;
 mod attack;
+mod bare;
 mod bodies;
 mod build;
 mod cacheabled;
@@ -29,6 +30,7 @@ mod instructions;
 mod kept;
 mod load;
 mod nexus;
+mod nora;
 mod open;
 mod overload;
 mod pages;
@@ -81,7 +83,9 @@ const ROWS: &[Row] = &[
     ("unknown", trees::unknown),
     ("cold", cold::row),
     ("group", group::row),
-    ("build", build::row),
+    ("cold-build", build::cold),
+    ("warm-build", build::warm),
+    ("replay", build::replay),
     ("idle", idle::row),
     ("overload", overload::row),
     ("push", push::row),
@@ -100,11 +104,14 @@ const ROWS: &[Row] = &[
 
 fn main() -> Result<()> {
     let settings: Vec<String> = std::env::args().skip(1).collect();
-    if settings.first().is_some_and(|first| first == "recording-loop") {
-        return recording::run(&settings[1..]);
-    }
-    if settings.first().is_some_and(|first| first == "corpus") {
-        return corpus::run(&settings[1..]);
+    if let [first, arguments @ ..] = settings.as_slice() {
+        match first.as_str() {
+            "recording-loop" => return recording::run(arguments),
+            "corpus" => return corpus::run(arguments),
+            "bare-server" => return bare::run_server(arguments),
+            "bare-fetcher" => return bare::run_fetcher(arguments),
+            _ => {}
+        }
     }
     if let [first, arguments @ ..] = settings.as_slice()
         && first == "kept"

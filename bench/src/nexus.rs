@@ -23,7 +23,7 @@ const MEMORY: [(&str, &str); 3] = [("JAVA_MIN_MEM", "1024M"), ("JAVA_MAX_MEM", "
 /// A running Nexus with its data. Ended when dropped.
 pub(crate) struct Nexus {
     pub(crate) server: Server,
-    data: TempDir,
+    _data: TempDir,
 }
 
 impl Nexus {
@@ -48,7 +48,7 @@ impl Nexus {
         let said = File::create(&log)?;
         let child = command.stdin(Stdio::null()).stderr(said.try_clone()?).stdout(said).spawn();
         let server = Server::beside(child.with_context(|| format!("starting {command:?}"))?, "Nexus", port);
-        let nexus = Self { server, data };
+        let nexus = Self { server, _data: data };
         nexus.await_start(&log)?;
         let anyone = br#"{"enabled": true, "userId": "anonymous", "realmName": "NexusAuthorizingRealm"}"#;
         let headers = [("Authorization", ADMIN), ("Content-Type", "application/json")];
@@ -83,15 +83,6 @@ impl Nexus {
         let made = self.connect()?.call("POST", path, &headers, settings.to_string().as_bytes())?;
         ensure!(made.status == 201, "making a repository: {} {}", made.status, made.text());
         Ok(())
-    }
-
-    /// The number of requests to that repository so far, by Nexus's own log.
-    pub(crate) fn requests(&self, name: &str) -> Result<usize> {
-        // Nexus writes the log with a delay.
-        std::thread::sleep(Duration::from_secs(2));
-        let log = fs::read_to_string(self.data.path().join("log/request.log"))?;
-        let path = format!(" /repository/{name}/");
-        Ok(log.lines().filter(|line| line.contains(&path)).count())
     }
 
     fn await_start(&self, log: &Path) -> Result<()> {

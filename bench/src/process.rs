@@ -1,6 +1,7 @@
 //! Measured processes: their start, processor time and end.
 
 use anyhow::{Context, Result, bail};
+use nix::time::clock_getcpuclockid;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::fs;
@@ -10,9 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
-
-/// The kernel's unit of processor time in /proc, which is the same on every supported Linux.
-const TICKS_PER_SECOND: u64 = 100;
 
 /// A token with all scopes.
 pub(crate) const TOKEN: &str = "daylight_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -162,26 +160,15 @@ impl Server {
         bail!("{} did not start: {}", self.name, fs::read_to_string(log)?)
     }
 
-    /// Processor time so far, in seconds: user and system, of all threads and workers.
+    /// Processor time so far, in seconds: user and system, of all threads and workers, also of threads that have ended. By the clocks of
+    /// the processes, because /proc tells it in hundredths of a second.
     pub(crate) fn cpu_seconds(&self) -> Result<f64> {
-        let mut ticks = 0;
+        let mut seconds = 0.0;
         for id in family(self.child.id())? {
-            ticks += cpu_ticks(id)?;
+            let clock = clock_getcpuclockid(nix::unistd::Pid::from_raw(i32::try_from(id)?))?;
+            seconds += Duration::from(clock.now()?).as_secs_f64();
         }
-        Ok(ticks as f64 / TICKS_PER_SECOND as f64)
-    }
-
-    /// Processor time so far with a precision of a microsecond, of the live threads.
-    pub(crate) fn precise_cpu(&self) -> Result<f64> {
-        let mut nanos = 0;
-        for id in family(self.child.id())? {
-            for task in fs::read_dir(format!("/proc/{id}/task"))? {
-                // A thread may end meanwhile.
-                let stat = fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
-                nanos += stat.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok()).unwrap_or_default();
-            }
-        }
-        Ok(nanos as f64 / 1e9)
+        Ok(seconds)
     }
 
     /// Anonymous memory of all workers, in bytes.
@@ -271,18 +258,11 @@ pub(crate) fn children() -> Result<Vec<Pid>> {
 fn family(id: u32) -> Result<Vec<u32>> {
     let mut all = vec![id];
     for task in fs::read_dir(format!("/proc/{id}/task")).context("reading the server's threads")? {
-        let children = fs::read_to_string(task?.path().join("children"))?;
+        // A thread may end meanwhile.
+        let children = fs::read_to_string(task?.path().join("children")).unwrap_or_default();
         all.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
     }
     Ok(all)
-}
-
-/// utime + stime. The name in brackets may contain any character, so fields are counted after its end.
-fn cpu_ticks(id: u32) -> Result<u64> {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
-    let (_, fields) = stat.rsplit_once(") ").context("/proc/PID/stat")?;
-    let fields: Vec<&str> = fields.split(' ').collect();
-    Ok(fields[11].parse::<u64>()? + fields[12].parse::<u64>()?)
 }
 
 /// Another program of the same build.

@@ -49,6 +49,10 @@ fn facts_about_folders_are_evicted_from_memory_and_from_the_disk() {
         drop(ask(&format!("folder-{number}/missing")));
     }
     (0..2).for_each(|_| drop(anon.file("far", "folder-399/missing").expect(404)));
+    // The facts of a folder in memory change, and figures are shown once that is written.
+    drop(ask("folder-399/other"));
+    let _ = Figures::of(&world);
+    (300..400).for_each(|number| drop(ask(&format!("folder-{number}/missing"))));
     let figures = Figures::of(&world);
     let (facts, known) = (figures.cache(CacheName::Facts), figures.cache(CacheName::KnownFolders));
     assert!(facts.hits >= 2.0 && facts.absent >= 400.0 && facts.inserts >= 400.0 && facts.evictions > 0.0, "{facts:?}");

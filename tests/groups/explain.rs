@@ -49,13 +49,20 @@ fn an_answer_s_event_tells_who_was_asked_and_what_each_said_and_whose_fetch_it_w
         );
     }
     assert_eq!(told["upstream"]["calls"], 2);
-    // Nothing was known about the folder, and nothing had changed when the fetch looked again.
+    let shown = command(&scene.world, &["explain", "--event", fetch["id"].as_str().unwrap()]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let host = scene.far.address();
+    assert!(
+        shown.contains(&format!("\nanswer   done, by: remote\nupstream {host} answered 200, 3 bytes came\n")),
+        "{shown}"
+    );
+    // Nothing was known about the folder, and the fetch took over what its request had found.
     assert_eq!(
         (&told["ops"]["cache.read"]["count"], &told["ops"]["cache.read"]["vain"]),
         (&json!(1), &json!(1)),
         "{told}"
     );
-    assert_eq!(fetch["ops"]["cache.read"]["vain"], 1, "{fetch}");
+    assert_eq!(fetch["ops"]["cache.read"]["vain"], Value::Null, "{fetch}");
     let again = event(&scene.world, &scene.get(JAR).expect(200));
     assert_eq!(again["ops"].get("cache.read"), None, "the facts about the folder are in memory: {again}");
 }

@@ -13,6 +13,7 @@ mod prefixes;
 mod preview;
 mod raw;
 mod settings;
+mod warm;
 
 pub(crate) use explain::{command, event, said};
 pub(crate) use large::{make_all, names};

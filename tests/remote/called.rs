@@ -2,8 +2,9 @@
 
 use super::{JAR, METADATA, Scene, at};
 use crate::hostile::beside::{await_metrics, bound};
-use crate::world::{Answer, Says};
+use crate::world::{Answer, Says, hex};
 use serde_json::{Value, json};
+use sha1::{Digest, Sha1};
 
 /// The record about upstreams of the event of an answer.
 fn used(scene: &Scene, answer: &Answer) -> Value {
@@ -42,6 +43,29 @@ fn the_requests_that_follow_the_fetch_of_another_one_are_counted_in_it() {
     followers.sort_unstable();
     ids.sort_unstable();
     assert_eq!((followers, &fetch["upstream"]["followed"]), (ids, &json!(3)));
+}
+
+#[test]
+fn a_checksum_that_is_requested_while_its_file_arrives_costs_no_call_of_its_own() {
+    let scene = Scene::new();
+    let (path, sum) = (format!("/{JAR}"), format!("/{JAR}.sha1"));
+    scene.upstream.says(&path, Says::bytes("lamp").silent());
+    let sha1 = hex(&Sha1::digest("lamp"));
+    scene.upstream.file(&sum, sha1.clone());
+    let told = std::thread::scope(|scope| {
+        let client = scene.client();
+        let file = scope.spawn(move || client.get(&at(JAR)).expect(200));
+        scene.upstream.await_count(&path, 1);
+        let client = scene.client();
+        let told = scope.spawn(move || client.get(&at(&format!("{JAR}.sha1"))).expect(200));
+        await_metrics(&scene.world, "two waiting requests", |metrics| bound(metrics, "used", "upstream.waiters") == 2);
+        scene.upstream.release(&path);
+        assert_eq!(file.join().unwrap().text(), "lamp");
+        told.join().unwrap()
+    });
+    assert_eq!((told.text(), scene.asked(JAR), scene.upstream.count(&sum)), (sha1.as_str(), 1, 1));
+    // It names the fetch that it waited for.
+    assert_eq!(fetch(&scene, &used(&scene, &told))["upstream"]["followed"], 2);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
 #[test]
-fn a_file_is_fetched_once_and_told_with_every_digest_and_a_head_tells_the_same() {
+fn a_file_is_fetched_once_and_told_with_its_digests_and_a_head_tells_the_same() {
     let scene = Scene::new();
     scene.upstream.file(&format!("/{JAR}"), "lamp");
     let first = scene.get(JAR).expect(200);
@@ -20,16 +20,10 @@ fn a_file_is_fetched_once_and_told_with_every_digest_and_a_head_tells_the_same()
     for _ in 0..3 {
         let again = scene.get(JAR).expect(200);
         assert_eq!((again.text(), again.header("cache-status")), ("lamp", Some("daylight; hit")));
-        let told = ["etag", "x-checksum-sha1", "x-checksum-md5", "x-checksum-sha256", "x-checksum-sha512"];
+        let told = ["etag", "x-checksum-sha1", "x-checksum-sha256"];
         let told = told.map(|name| again.header(name).unwrap().to_owned());
         let sha1 = hex(&Sha1::digest("lamp"));
-        let expected = [
-            format!("\"{sha1}\""),
-            sha1,
-            hex(&Md5::digest("lamp")),
-            hex(&Sha256::digest("lamp")),
-            hex(&Sha512::digest("lamp")),
-        ];
+        let expected = [format!("\"{sha1}\""), sha1, hex(&Sha256::digest("lamp"))];
         assert_eq!(told, expected);
         assert_eq!(again.header("last-modified"), Some("Thu, 01 Oct 2026 12:00:00 GMT"));
     }

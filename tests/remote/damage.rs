@@ -5,7 +5,7 @@ use crate::world::{Says, hex, program};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::time::Duration;
 
 /// Far more answers than one check of a file takes.
 const TRIES: usize = 10_000;
@@ -16,17 +16,26 @@ fn path(name: &str) -> String {
     format!("org/example/{name}/1.0/{name}-1.0.jar")
 }
 
-/// The file that has these bytes.
-fn kept(scene: &Scene, bytes: &[u8]) -> PathBuf {
-    let name = hex(&Sha256::digest(bytes));
+/// Changes the bytes of a file on the disk, if they are there.
+fn overwrite(scene: &Scene, bytes: &[u8], with: &[u8]) -> bool {
+    let digest = Sha256::digest(bytes);
+    let database = rusqlite::Connection::open(scene.world.data().join("cache.sqlite")).unwrap();
+    database.busy_timeout(Duration::from_secs(5)).unwrap();
+    let sql = "UPDATE small SET bytes = ? WHERE sha256 = ?";
+    if database.execute(sql, rusqlite::params![with, &digest[..]]).unwrap() == 1 {
+        return true;
+    }
+    let name = hex(&digest);
     let found = scene.world.files().into_iter().find(|file| file.ends_with(&name));
-    scene.world.data().join(found.unwrap())
+    let open = |found| File::options().write(true).open(scene.world.data().join(found)).unwrap();
+    found.map(open).is_some_and(|file| file.write_all_at(with, 0).is_ok())
 }
 
 /// Inverts a bit in the middle of a file.
 fn flip(scene: &Scene, bytes: &[u8]) {
-    let file = File::options().write(true).open(kept(scene, bytes)).unwrap();
-    file.write_all_at(&[bytes[bytes.len() / 2] ^ 1], bytes.len() as u64 / 2).unwrap();
+    let mut flipped = bytes.to_vec();
+    flipped[bytes.len() / 2] ^= 1;
+    assert!(overwrite(scene, bytes, &flipped));
 }
 
 /// Caches a file of this size.
@@ -37,6 +46,9 @@ fn keep(scene: &Scene, name: &str, len: usize) -> Vec<u8> {
     // Until the file is cached, answers come from the upstream.
     let kept = (0..TRIES).find(|_| scene.get(&path(name)).header("x-checksum-sha1").is_some());
     assert!(kept.is_some(), "{name} is never kept");
+    // The answer does not wait until the file is in its place. An answer with figures does, for a moment.
+    let settled = || scene.world.admin().get("/api/v1/repositories").expect(200);
+    assert!((0..TRIES).any(|_| settled().status == 200 && overwrite(scene, &whole, &whole)), "{name} is never written");
     whole
 }
 

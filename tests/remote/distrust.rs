@@ -68,8 +68,8 @@ fn a_checksum_or_a_list_of_versions_that_does_not_end_is_refused_at_its_limit() 
     scene.get(metadata).expect(502);
 }
 
-/// Waits for the end of the fetch behind an answer. Observations are recorded after the reply.
-fn ended(scene: &Scene, answer: &Answer) {
+/// Waits for the end of the fetch behind an answer.
+pub(super) fn ended(scene: &Scene, answer: &Answer) {
     let told = scene.world.event(answer.header("daylight-event").unwrap());
     scene.world.event(told["members"][0]["flight"].as_str().unwrap());
 }

@@ -105,6 +105,31 @@ fn after_many_refreshes_one_row_says_everything_and_every_moment_is_told_as_it_w
     }
 }
 
+#[test]
+fn what_was_seen_just_before_a_stop_is_in_the_journal_after_it() {
+    let mut scene = Scene::new();
+    scene.add("raw", "raw", &json!({}));
+    for number in 0..20 {
+        let pom = format!("org/example/lamp{number}/1.0/lamp{number}-1.0.pom");
+        scene.upstream.file(&format!("/{pom}"), "<project/>");
+        scene.upstream.file(&format!("/raw/{number}"), "lamp");
+        for url in [super::at(&pom), format!("/repository/raw/raw/{number}")] {
+            super::distrust::ended(&scene, &scene.client().get(&url).expect(200));
+        }
+    }
+    scene.world.stop();
+    let mut truth = Sqlite::reader(&scene.world.data().join("truth.sqlite")).unwrap();
+    let seen = |row: &JournalRow| match &row.change {
+        Change::FirstSeen { unit, .. } => Some(unit.split_once("//").unwrap().0.to_owned()),
+        _ => None,
+    };
+    let mut units: Vec<String> = truth.journal(Seq(0), 10_000).unwrap().iter().filter_map(seen).collect();
+    units.sort();
+    units.dedup();
+    // One more says since when the upstreams are observed.
+    assert_eq!(units.len(), 41, "{units:?}");
+}
+
 /// Settings with this budget of each repository.
 fn budget(bytes: u64) -> String {
     format!("[upstream]\nfirst_seen_bytes = {bytes}\n")

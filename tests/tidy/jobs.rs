@@ -116,7 +116,11 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
         1,
         Fixed("one for each change of retention, which only administrators make"),
     ),
-    ("repository/src/upstream/expected_digests.rs", 1, Bound(BoundName::Flights)),
+    (
+        "repository/src/upstream/first_seen/collected.rs",
+        1,
+        Fixed("one for each upstream: `is_written` is set until it has ended"),
+    ),
     ("repository/src/upstream/flights.rs", 2, Bound(BoundName::Flights)),
     (
         "repository/src/upstream/hinted.rs",

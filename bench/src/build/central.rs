@@ -39,7 +39,7 @@ impl Central {
         let central = Self { server, folder, _log: log, _lock: lock };
         if !central.is_there()? {
             let upstream = json!({ "urls": [public_url()], "fresh_s": LASTING_S, "missing_s": LASTING_S });
-            make(&central.server, REPOSITORY, &upstream)?;
+            make(&central.server, REPOSITORY, "maven", &upstream)?;
         }
         Ok(central)
     }

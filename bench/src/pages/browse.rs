@@ -47,7 +47,7 @@ pub(super) fn measure(server: &Server, folders: usize) -> Result<()> {
 fn line(server: &Server, (name, page): (&str, &str), url: &str) -> Result<()> {
     let (mut caller, request) = (Caller::open(&server.address)?, request(url));
     let (mut first, mut whole, mut bytes) = (Vec::new(), Vec::new(), 0);
-    let cpu = server.precise_cpu()?;
+    let cpu = server.cpu_seconds()?;
     for _ in 0..REQUESTS {
         let began = Instant::now();
         let reply = caller.call(&request)?;
@@ -56,7 +56,7 @@ fn line(server: &Server, (name, page): (&str, &str), url: &str) -> Result<()> {
         first.push(reply.first.as_secs_f64() * 1e3);
         bytes = reply.bytes;
     }
-    let cpu = (server.precise_cpu()? - cpu) * 1e3 / REQUESTS as f64;
+    let cpu = (server.cpu_seconds()? - cpu) * 1e3 / REQUESTS as f64;
     let cells = [&mut first, &mut whole]
         .map(|times| [0.5, 1.0].map(|part| format!("{:.2}", quantile(times, part))).join(" | "));
     println!("| {name} | {page} | {bytes} | {} | {cpu:.2} |", cells.join(" | "));

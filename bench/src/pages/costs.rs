@@ -57,11 +57,11 @@ pub(super) fn measure(server: &Server) -> Result<()> {
             anyhow::Ok(began.elapsed().as_secs_f64() * 1e3)
         };
         (0..FIRST).try_for_each(|_| one().map(drop))?;
-        let cpu = server.precise_cpu()?;
+        let cpu = server.cpu_seconds()?;
         for _ in 0..REQUESTS {
             times.push(one()?);
         }
-        let cpu = (server.precise_cpu()? - cpu) * 1e3 / REQUESTS as f64;
+        let cpu = (server.cpu_seconds()? - cpu) * 1e3 / REQUESTS as f64;
         let (half, most) = (quantile(&mut times, 0.5), quantile(&mut times, 1.0));
         println!("| `{path}` | {} | {small} | {cpu:.2} | {half:.2} | {most:.2} |", page.body.len());
     }

@@ -117,12 +117,12 @@ fn searched(server: &Server, form: &str, kinds: &[Kind]) -> Result<(Vec<Vec<f64>
     let requests: Vec<_> =
         words.map(|(kind, word)| (kind, word, request(&format!("{form}{}", segment(word))))).collect();
     let (mut caller, mut times) = (Caller::open(&server.address)?, vec![Vec::new(); kinds.len()]);
-    let cpu = server.precise_cpu()?;
+    let cpu = server.cpu_seconds()?;
     for (kind, word, request) in requests.iter().cycle().take(SEARCHES) {
         let began = Instant::now();
         let reply = caller.call(request)?;
         ensure!(reply.status == 200, "{form}{word}: {}", reply.status);
         times[*kind].push(began.elapsed().as_secs_f64() * 1e3);
     }
-    Ok((times, (server.precise_cpu()? - cpu) * 1e3 / SEARCHES as f64))
+    Ok((times, (server.cpu_seconds()? - cpu) * 1e3 / SEARCHES as f64))
 }

@@ -11,6 +11,7 @@ use http::{HeaderMap, Response};
 use hyper::body::{Body, Incoming};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use telemetry::{ClosedBy, Event, Millis, Op, Tick, UpstreamCalls, under_way};
 use tokio::time::timeout;
@@ -141,8 +142,18 @@ impl Arriving {
     /// The next chunk of the body; `None` after the last. A body that ends before its announced length, or arrives too slowly, is
     /// an error. After an error there are no more chunks.
     pub async fn next(&mut self, event: &mut Event) -> Option<Result<Bytes, Error>> {
-        let open = self.open.as_mut()?;
-        let limit = self.timeouts.idle.min(self.rate_budget.left(&self.timeouts));
+        loop {
+            if let Poll::Ready(next) = self.next_within(Duration::MAX, event).await {
+                return next;
+            }
+        }
+    }
+
+    /// The same, if it comes within this time.
+    pub async fn next_within(&mut self, within: Duration, event: &mut Event) -> Poll<Option<Result<Bytes, Error>>> {
+        let Some(open) = self.open.as_mut() else { return Poll::Ready(None) };
+        let longest = self.timeouts.idle.min(self.rate_budget.left(&self.timeouts));
+        let limit = longest.min(within);
         let began = Tick::now();
         let waiting = under_way(Op::UpstreamBody);
         let piece = timeout(limit, open.connection.piece(&mut open.body)).await;
@@ -154,13 +165,17 @@ impl Arriving {
                 self.rate_budget.fill(bytes.len(), waited, &self.timeouts);
                 open.calls.received(bytes.len());
                 event.upstream_mut().bytes += bytes.len() as u64;
-                return Some(Ok(bytes));
+                return Poll::Ready(Some(Ok(bytes)));
             }
             Ok(None) => {
                 self.end();
-                return None;
+                return Poll::Ready(None);
             }
             Ok(Some(Err(error))) => error,
+            Err(_) if within < longest => {
+                self.rate_budget.fill(0, waited, &self.timeouts);
+                return Poll::Pending;
+            }
             Err(_) if limit < self.timeouts.idle => Error::TooSlow {
                 host: self.host.clone(),
                 bytes: self.timeouts.slowest_bytes,
@@ -171,7 +186,7 @@ impl Arriving {
         open.slot.failed(&error);
         open.calls.broke_off(error.reason());
         self.close(ClosedBy::Error);
-        Some(Err(error))
+        Poll::Ready(Some(Err(error)))
     }
 
     /// Reads an error response as far as it is useful, and releases the connection.

@@ -1,21 +1,14 @@
 //! A connection as hyper sees it.
 
-use std::cell::RefCell;
+use hyper::rt::Read as _;
+use hyper_util::rt::TokioIo;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
-
-/// Bytes per read: as many as hyper's own buffer takes.
-const PIECE: usize = 64 << 10;
-
-thread_local! {
-    // One copy more than reading into hyper's buffer, which would need `unsafe`.
-    static BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; PIECE].into());
-}
 
 /// An open connection.
 #[derive(Debug)]
@@ -49,15 +42,26 @@ impl Stream {
     pub(crate) fn read_into(
         &mut self,
         cx: &mut Context<'_>,
-        mut into: hyper::rt::ReadBufCursor<'_>,
+        into: hyper::rt::ReadBufCursor<'_>,
     ) -> Poll<io::Result<usize>> {
-        BUFFER.with_borrow_mut(|buffer| {
-            let room = buffer.len().min(into.remaining());
-            let mut piece = ReadBuf::new(&mut buffer[..room]);
-            std::task::ready!(self.duplex().poll_read(cx, &mut piece))?;
-            into.put_slice(piece.filled());
-            Poll::Ready(Ok(piece.filled().len()))
-        })
+        let mut counted = Counted { stream: self, len: 0 };
+        ready!(Pin::new(&mut TokioIo::new(&mut counted)).poll_read(cx, into))?;
+        Poll::Ready(Ok(counted.len))
+    }
+}
+
+/// Counts what one read brings. hyper does not tell how full its buffer is.
+struct Counted<'a> {
+    stream: &'a mut Stream,
+    len: usize,
+}
+
+impl AsyncRead for Counted<'_> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let (counted, before) = (self.get_mut(), into.filled().len());
+        ready!(counted.stream.duplex().poll_read(cx, into))?;
+        counted.len = into.filled().len() - before;
+        Poll::Ready(Ok(()))
     }
 }
 

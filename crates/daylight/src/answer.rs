@@ -19,6 +19,7 @@ use repository::{
     About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, ServerUrl, TreeFound,
     Unread,
 };
+use std::pin::Pin;
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Op, works_for};
@@ -47,9 +48,12 @@ pub(crate) async fn answer(
         Some(class) => Some(Box::pin(app.enter(class, request, event)).await?),
         None => None,
     };
+    if matches!(route, Route::Admin(_) | Route::Metrics | Route::Site(_)) {
+        Box::pin(app.store.settle_cached(event)).await; // they show figures
+    }
     // Large futures are boxed: hyper moves the request's future, and a small one costs less.
     match route {
-        Route::Content(url) => Box::pin(below(app, request, url, audience, event)).await,
+        Route::Content(url) => placed(|| below(app, request, url, audience, event)).await,
         Route::Admin(ask) => Box::pin(admin::answer(app, ask, request, event)).await,
         Route::Conformance(call, name) => Box::pin(conformance::answer(app, call, &name, request, event)).await,
         Route::Hook(call) => Box::pin(hooks::answer(app, call, request, event)).await,
@@ -58,6 +62,12 @@ pub(crate) async fn answer(
         Route::Metrics => Box::pin(metrics::answer(app, request, event)).await,
         Route::Site(url) => Box::pin(site::answer(app, url, request, event)).await,
     }
+}
+
+/// Makes a future in its box. Made elsewhere, one of many kilobytes would be copied there for each request.
+fn placed<F: Future>(make: impl FnOnce() -> F) -> Pin<Box<F>> {
+    let place = Box::new_uninit();
+    Box::into_pin(Box::write(place, make()))
 }
 
 /// Answers a request for something below a repository's URL, which the repository's format reads: once.
@@ -165,7 +175,7 @@ async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, ev
         Err(error) if front::opens_pages(request) => return Err(error.into()), // as a web page
         Err(error) => app.missing(error, &ask, url, event)?, // a proven absence is an answer, and may be a page
     };
-    if ivy::is_about_to_upload(request, &ask, &reply, app.clock.now()) {
+    if ivy::is_about_to_upload(request, &ask, &reply, || app.clock.now()) {
         return app.missing(repository::Error::NoSuchFile(url.path.clone()), &ask, url, event); // and no page: others are told the checksum
     }
     server.protect(&mut reply);

@@ -14,8 +14,9 @@ pub(crate) async fn timed<F: Future>(make: impl FnOnce() -> F) -> F::Output {
     poll_fn(|cx| turn(|| task.as_mut().poll(cx))).await
 }
 
-/// The interval of the heartbeat. Each beat wakes a thread, so beats are rare; turns are timed in between.
-const EVERY: Duration = Duration::from_millis(100);
+/// The interval of the heartbeat, as often as the watch looks. Each beat wakes a thread twice, as the timers of the runtime need it, so
+/// beats are rare; turns are timed in between.
+const EVERY: Duration = Duration::from_millis(250);
 /// The resolution of the runtime's timers.
 const GRAIN: Duration = Duration::from_millis(1);
 

@@ -14,7 +14,7 @@ const IN_COLUMNS: [&[Op]; 17] = [
     &[Op::TruthRead, Op::Commit, Op::FactsRead],
     &[Op::CacheRead, Op::CacheWrite],
     &[Op::BlobWrite, Op::BlobSync, Op::BlobOpen, Op::BlobRead],
-    &[Op::IndexRender, Op::IndexExtend, Op::IndexRead, Op::PackageRead, Op::Merge, Op::Hash],
+    &[Op::IndexRender, Op::IndexExtend, Op::IndexRead, Op::PackageRead, Op::Merge, Op::Hash, Op::DigestsMake],
     &[Op::MembersAsk],
     &[Op::FlightWait],
     &[

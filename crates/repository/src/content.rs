@@ -5,7 +5,7 @@ use format::tree::Checksum;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
-use store::Hashes;
+use store::{Hashes, Held};
 use telemetry::{Millis, Reason};
 use tokio::sync::watch;
 
@@ -55,12 +55,12 @@ pub(crate) fn soonest(one: Option<Millis>, other: Option<Millis>) -> Option<Mill
     one.into_iter().chain(other).min()
 }
 
-/// The digest of a file by one algorithm, in lower-case hexadecimal.
-pub fn digits(hashes: &Hashes, checksum: Checksum) -> String {
+/// The digest of a file by one algorithm, in lower-case hexadecimal. `None`: it is that of an upstream's file, and nobody has needed it.
+pub fn digits(hashes: &Hashes, checksum: Checksum) -> Option<String> {
     match checksum {
         Checksum::Md5 => hashes.md5.clone(),
-        Checksum::Sha1 => hashes.sha1.clone(),
-        Checksum::Sha256 => hashes.sha256.to_string(),
+        Checksum::Sha1 => Some(hashes.sha1.clone()),
+        Checksum::Sha256 => Some(hashes.sha256.to_string()),
         Checksum::Sha512 => hashes.sha512.clone(),
     }
 }
@@ -90,14 +90,8 @@ impl Content {
 
     /// A checksum as a file: its lower-case hexadecimal digits alone, without a file name or a line end. Every client
     /// reads this form.
-    pub(crate) fn checksum(hashes: &Hashes, checksum: Checksum) -> Self {
-        Self::text(digits(hashes, checksum), "text/plain")
-    }
-
-    /// The checksum file of this file, with the same freshness; `None` while the file still arrives.
-    pub(crate) fn sum(&self, checksum: Checksum) -> Option<Self> {
-        let Self { source, hashes, media, .. } = Self::checksum(self.hashes.as_ref()?, checksum);
-        Some(Self { source, hashes, media, ..self.clone() })
+    pub(crate) fn checksum(hashes: &Hashes, checksum: Checksum) -> Option<Self> {
+        Some(Self::text(digits(hashes, checksum)?, "text/plain"))
     }
 
     /// All bytes; `None` while they arrive, or if they cannot be read. This may read from the disk.
@@ -123,6 +117,17 @@ pub enum Source {
     File(Arc<File>),
     /// In a file that is still being written.
     Growing(Growing),
+}
+
+impl Source {
+    /// The bytes, once all are there.
+    pub(crate) fn held(&self) -> Option<Held> {
+        match self {
+            Self::Memory(bytes) => Some(Held::Bytes(bytes.clone())),
+            Self::File(file) => Some(Held::File(file.clone())),
+            Self::Growing(_) => None,
+        }
+    }
 }
 
 /// A file that is being written while requests read the part that is complete.

@@ -21,6 +21,7 @@ mod gem;
 mod group;
 mod hints;
 mod index;
+mod late_digests;
 mod listed;
 mod maven;
 pub mod moment;

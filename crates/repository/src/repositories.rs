@@ -15,6 +15,7 @@ pub(crate) mod hints;
 pub(crate) mod holding;
 pub(crate) mod journal;
 pub(crate) mod kept_hints;
+mod late_digests;
 pub(crate) mod members;
 pub(crate) mod packages;
 pub(crate) mod published_bytes;
@@ -180,8 +181,18 @@ impl Repositories {
         Served { services: &self.services, repository, settings }
     }
 
+    /// Writes what was first seen at upstreams by now to the journal.
+    pub async fn write_first_sights(&self) {
+        let known = self.services.known.load_full();
+        for repository in known.by_name.values().filter(|one| one.record.remote.is_some()) {
+            let remote = self.services.remotes.remote(repository, &Arc::default());
+            remote.write_sights_as_job().await;
+        }
+    }
+
     /// Saves what the data folder does not have yet. Call it before the store is closed.
     pub async fn close(&self) {
+        self.write_first_sights().await;
         let known = self.services.known.load_full();
         for repository in known.by_name.values() {
             face!(repository.format, close(self.served(repository, &known.stamp)).await);

@@ -89,8 +89,16 @@ impl Repository {
 
     /// The next moment at which an exception of a policy ends.
     pub(crate) fn ends(&self, now: Millis) -> Option<Millis> {
-        let all = self.leaves.iter().map(|leaf| &leaf.rules).chain([&self.rules]);
-        all.filter_map(|rules| rules.ends(now)).min()
+        self.all_rules().filter_map(|rules| rules.ends(now)).min()
+    }
+
+    /// Whether a policy has an exception.
+    pub(crate) fn has_exceptions(&self) -> bool {
+        self.all_rules().any(|rules| rules.has_exceptions())
+    }
+
+    fn all_rules(&self) -> impl Iterator<Item = &Rules> {
+        self.leaves.iter().map(|leaf| &leaf.rules).chain([&self.rules])
     }
 
     /// The same repository with other rules, as of another moment.
@@ -122,6 +130,12 @@ impl RepositoryTable {
         self.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))
     }
 
+    /// The revision of the settings that the answers of a repository depend on: its own, and those of all that share a group with it.
+    /// Pages carry it.
+    pub fn settings_of(&self, id: RepositoryId) -> Stamp {
+        self.settings.get(&id).copied().unwrap_or(self.stamp)
+    }
+
     /// The groups that have this repository among their members, by name.
     pub(crate) fn groups_with(&self, member: RepositoryId) -> Vec<&Arc<Repository>> {
         let is_in = |group: &Repository| group.leaves.iter().any(|leaf| leaf.id == member);
@@ -144,7 +158,8 @@ pub struct RepositoryTable {
     pub by_name: HashMap<String, Arc<Repository>>,
     /// The number of the last change of any repository when they were read.
     pub at: Seq,
-    /// Taken before the settings were read. The table is current while the stamp holds, and pages made from it carry
-    /// the stamp too.
+    /// Taken before the settings were read. The table is current while the stamp holds.
     pub stamp: Stamp,
+    /// For each repository the revision of the settings that its answers depend on.
+    pub(crate) settings: HashMap<RepositoryId, Stamp>,
 }

@@ -75,7 +75,7 @@ impl Services {
     /// Nobody has to announce a change to this table, so no change can be missed, even if the task that made it was
     /// dropped half-way.
     pub(crate) async fn table(&self, event: &mut Event) -> Result<Arc<RepositoryTable>> {
-        let holds = |known: &RepositoryTable| self.store.revisions().holds(&known.stamp, self.clock.now());
+        let holds = |known: &RepositoryTable| self.store.revisions().holds_at(&known.stamp, || self.clock.now());
         let known = self.known.load_full();
         if holds(&known) {
             return Ok(known);
@@ -93,7 +93,8 @@ impl Services {
     /// The repository of that name, and the revision of its settings.
     pub(crate) async fn find(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp)> {
         let known = self.table(event).await?;
-        Ok((known.named(name)?.clone(), known.stamp))
+        let found = known.named(name)?;
+        Ok((found.clone(), known.settings_of(found.id)))
     }
 
     /// The same repository with its present settings, for another attempt of a change that conflicted.
@@ -138,7 +139,7 @@ impl Services {
         read: impl Future<Output = Result<Vec<PublishedVersion>>>,
     ) -> Result<PublishedPackage> {
         let (revisions, is_now) = (self.store.revisions(), repository.as_of.is_none());
-        let holds = |stamp: &Stamp| revisions.holds(stamp, self.clock.now());
+        let holds = |stamp: &Stamp| revisions.holds_at(stamp, || self.clock.now());
         if is_now && let Some(kept) = self.published.find(repository.id, unit, holds) {
             return Ok(kept);
         }

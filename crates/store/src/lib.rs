@@ -20,12 +20,12 @@ pub use backup::rehearse::{Rehearsal, rehearse};
 pub use backup::restore::{Restored, restore};
 pub use backup::{BackedUp, backup};
 pub use blobs::KeptBlob;
-pub use blobs::digest::{Digest, Hashes, Hashing};
+pub use blobs::digest::{Digest, Hashes, Hashing, MoreDigests};
 pub use blobs::holds::Hold;
 pub use blobs::life::{BlobLife, BlobUse, Keep, UseEnd};
 pub use blobs::orphans::Orphans;
 pub use blobs::staged::Staged;
-pub use cache::{CachedFile, CachedPath, FolderPresence, Held, Origin, UpstreamPresence};
+pub use cache::{CachedFile, CachedPath, FolderPresence, Held, Origin, Undigested, UpstreamPresence};
 pub use check::{Problem, Report, check};
 pub use disk::derived::{CanRead, DamagedIndex, damaged_indexes, remove_damaged_indexes};
 #[cfg(any(test, feature = "fault"))]
@@ -46,8 +46,8 @@ pub use pool::{Pool, PoolOptions, Threads};
 pub use store::options::StoreOptions;
 pub use store::progress::Progress;
 pub use store::{
-    Arrival, AsOf, AuthoredChange, Child, Collection, Frees, JournalPage, JournalRange, LevelRequest, Store,
-    UnitFilter, Withdrawals,
+    Arrival, AsOf, AuthoredChange, Child, Collection, FolderLook, Frees, JournalPage, JournalRange, LevelRequest,
+    Store, UnitFilter, Withdrawals,
 };
 pub use truth::as_of::CatalogAsOf;
 pub use truth::catalog::{

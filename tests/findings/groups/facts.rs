@@ -34,7 +34,7 @@ fn facts_that_do_not_fit_are_told_with_the_space_that_they_need() {
     scene.silent("group-facts-too-small");
     scene.get(&files(&scene, FOLDERS / 8..FOLDERS, ".jar"), 16, 200);
     assert!(scene.partner.total() > 3 * FOLDERS / 2, "it was asked again: {}", scene.partner.total());
-    scene.slow(3 * SLOW);
+    scene.slow(5 * SLOW);
     scene.get(&files(&scene, 0..FOLDERS, "-sources.jar"), 16, 200);
     let found = scene.first(ID);
     assert!(found["lost_s_per_hour"].as_f64().unwrap() >= 12.0 * 30.0, "{found:#}");

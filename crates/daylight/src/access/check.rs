@@ -68,7 +68,8 @@ impl Access {
                 return Err(not_for(&token, Scope::Read, name));
             }
         }
-        Ok((found.ok_or_else(missing)?.clone(), known.stamp))
+        let found = found.ok_or_else(missing)?;
+        Ok((found.clone(), known.settings_of(found.id)))
     }
 
     /// Whether the caller may know that a repository exists. What they show may be no token at all, but a signature.

@@ -60,7 +60,7 @@ impl Access {
     }
 
     fn is_current(&self, table: &TokenTable) -> bool {
-        self.store.revisions().holds(&table.stamp, self.clock.now())
+        self.store.revisions().holds_at(&table.stamp, || self.clock.now())
     }
 
     /// The class of the pages that these credentials may read, and its expiry. `None`: the token is unknown, or the table must be read

@@ -30,10 +30,16 @@ struct File {
     #[serde(flatten)]
     version: Option<ListedVersion>,
     size_bytes: u64,
-    md5: String,
+    /// Absent while nobody has needed it: a cached file gets it within an hour, or at the first request for its checksum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    md5: Option<String>,
     sha1: String,
     sha256: String,
-    sha512: String,
+    /// Absent as long as `md5`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    sha512: Option<String>,
     /// When it was published, fetched, given an origin or deleted.
     changed: Moment,
     /// Its publication on another server before it came here, where that is known.

@@ -215,11 +215,12 @@ async fn resolve(
     event: &mut Event,
 ) -> Result<Option<Resolution>> {
     let Some(repository) = table.by_name.get(&url.repository) else { return Ok(None) };
-    let explained = match explain(app, url, None, repository.clone(), table.stamp, caller, event).await {
-        Ok(Some(explained)) => explained.event,
-        Ok(None) | Err(Error::Repository(_) | Error::MethodNotAllowed { .. }) => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let explained =
+        match explain(app, url, None, repository.clone(), table.settings_of(repository.id), caller, event).await {
+            Ok(Some(explained)) => explained.event,
+            Ok(None) | Err(Error::Repository(_) | Error::MethodNotAllowed { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
     let open = explained.outcome.is_none();
     let decides = |one: &&MemberRecord| match one.said {
         MemberSaid::Hit | MemberSaid::Stale => !open,

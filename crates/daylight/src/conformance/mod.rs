@@ -101,6 +101,8 @@ pub(crate) async fn answer(
         ConformanceCall::SetTime | ConformanceCall::JumpTime => {
             let body = request.upload.collect(MOMENT_MAX, event).await?;
             let moment = moment(&body)?;
+            // What was seen until now was seen now, and not at the new time.
+            app.repositories.write_first_sights().await;
             // The findings of what was until now began now, and not at the new time.
             app.flush_sinks(event).await;
             gather::look(app).await;

@@ -80,9 +80,9 @@ fn of_file(file: Found, stated_sha256: Option<&str>) -> VersionFile {
             path,
             size_bytes,
             sha256: Some(hashes.sha256.to_string()),
-            md5: Some(hashes.md5),
+            md5: hashes.md5,
             sha1: Some(hashes.sha1),
-            sha512: Some(hashes.sha512),
+            sha512: hashes.sha512,
             at,
         },
         None => {

@@ -16,9 +16,10 @@ const SHA512: HeaderName = HeaderName::from_static("x-checksum-sha512");
 pub(crate) fn insert(headers: &mut HeaderMap, file: &Content) {
     if let Some(hashes) = &file.hashes {
         insert_one(headers, Checksum::Sha1, &hashes.sha1);
-        insert_one(headers, Checksum::Md5, &hashes.md5);
         insert_one(headers, Checksum::Sha256, &hashes.sha256.to_string());
-        insert_one(headers, Checksum::Sha512, &hashes.sha512);
+        for (checksum, digest) in [(Checksum::Md5, &hashes.md5), (Checksum::Sha512, &hashes.sha512)] {
+            digest.iter().for_each(|digest| insert_one(headers, checksum, digest));
+        }
     } else if let Source::Growing(growing) = &file.source {
         growing.promised.iter().for_each(|(checksum, digest)| insert_one(headers, *checksum, digest));
     }

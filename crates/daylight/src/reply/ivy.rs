@@ -18,12 +18,17 @@ const AGENT: &str = "Apache Ivy/";
 const RECENT: Duration = Duration::from_secs(60);
 
 /// Whether Ivy asks for a checksum because it is about to upload it.
-pub(crate) fn is_about_to_upload(request: &Request, ask: &Ask<'_>, reply: &Reply, now: Millis) -> bool {
+pub(crate) fn is_about_to_upload(
+    request: &Request,
+    ask: &Ask<'_>,
+    reply: &Reply,
+    now: impl FnOnce() -> Millis,
+) -> bool {
     request.method == Method::HEAD
         && ask.repository.record.kind == RepositoryKind::Hosted
         && ask.question.is_checksum()
         && request.headers.get(USER_AGENT).is_some_and(|agent| agent.as_bytes().starts_with(AGENT.as_bytes()))
-        && is_recent(reply, now)
+        && is_recent(reply, now())
 }
 
 /// Whether the file of the reply was published a moment ago.

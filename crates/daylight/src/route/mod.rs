@@ -187,7 +187,8 @@ fn decode(raw: &str) -> Option<Cow<'_, str>> {
     let odd = path.bytes().fold(false, |found, byte| found | byte.is_ascii_control() | (byte == b'\\'));
     let slashes = |text: &str| text.bytes().filter(|byte| *byte == b'/').count();
     let straight = !path.contains("/.") || path.split('/').all(|segment| segment != "." && segment != "..");
-    (straight && !odd && slashes(&path) == slashes(raw)).then_some(path)
+    let escaped = matches!(path, Cow::Owned(_)) && slashes(&path) != slashes(raw);
+    (straight && !odd && !escaped).then_some(path)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use crate::config::{Server, Settings};
 use front::{ClientFrom, ForwardedUrl, Proxies, Reply, Request};
-use http::{HeaderValue, header};
+use http::{HeaderName, HeaderValue, header};
 use repository::ServerUrl;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -19,7 +19,12 @@ const HOST_MAX: usize = 253;
 /// Maximum length of the path prefix that a proxy adds, in bytes.
 const PREFIX_MAX: usize = 256;
 /// The headers in which proxies send a URL.
-const TELLING: [&str; 4] = ["forwarded", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-prefix"];
+static TELLING: [HeaderName; 4] = [
+    header::FORWARDED,
+    HeaderName::from_static("x-forwarded-proto"),
+    HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-forwarded-prefix"),
+];
 
 /// The proxies that the settings trust.
 pub(crate) fn proxies(server: &Server) -> Proxies {
@@ -84,19 +89,16 @@ impl PublicUrls {
 
     /// The URL by which the client of `request` reaches the server.
     pub(crate) fn of(&self, request: &Request) -> RequestUrl<'_> {
-        let derived = match self.configured {
-            Some(_) => None,
-            None => self.derived(request),
-        };
-        RequestUrl { urls: self, derived, shown: AtomicBool::new(false) }
+        let asked = self.configured.is_none().then(|| self.asked(request));
+        RequestUrl { urls: self, asked, shown: AtomicBool::new(false) }
     }
 
-    fn derived(&self, request: &Request) -> Option<Origin> {
+    fn asked(&self, request: &Request) -> Asked {
         let told = self.proxies.forwarded_url(request.peer, &request.headers);
-        if told.is_none() && TELLING.iter().any(|name| request.headers.contains_key(*name)) {
+        if told.is_none() && TELLING.iter().any(|name| request.headers.contains_key(name)) {
             self.name(request.peer);
         }
-        Origin::of(&told.unwrap_or_default(), request.host(), request.tls)
+        Asked { told, host: request.host().map(str::to_owned), tls: request.tls }
     }
 
     /// Logs, once, that an untrusted peer sends forwarding headers.
@@ -113,8 +115,8 @@ impl PublicUrls {
 /// The public URL for one request. It records whether it was used.
 pub(crate) struct RequestUrl<'a> {
     urls: &'a PublicUrls,
-    /// The URL that follows from the request.
-    derived: Option<Origin>,
+    /// What the URL follows from, where no setting has it.
+    asked: Option<Asked>,
     shown: AtomicBool,
 }
 
@@ -129,7 +131,7 @@ impl RequestUrl<'_> {
 
 impl ServerUrl for RequestUrl<'_> {
     fn url(&self) -> String {
-        match &self.derived {
+        match self.asked.as_ref().and_then(Asked::origin) {
             None => {
                 // Without the setting, a request without a valid host must not decide what other clients get.
                 self.shown.store(self.urls.configured.is_none(), Relaxed);
@@ -146,6 +148,24 @@ impl ServerUrl for RequestUrl<'_> {
 impl ServerUrl for PublicUrls {
     fn url(&self) -> String {
         self.configured().to_owned()
+    }
+}
+
+/// What a request tells of the URL by which its client reaches the server. Most answers show no URL, and do not check it.
+#[derive(Debug)]
+struct Asked {
+    /// By a trusted proxy.
+    told: Option<ForwardedUrl>,
+    host: Option<String>,
+    tls: bool,
+}
+
+impl Asked {
+    fn origin(&self) -> Option<Origin> {
+        match &self.told {
+            Some(told) => Origin::of(told, self.host.as_deref(), self.tls),
+            None => Origin::of(&ForwardedUrl::default(), self.host.as_deref(), self.tls),
+        }
     }
 }
 
@@ -237,7 +257,7 @@ impl fmt::Debug for PublicUrls {
 
 impl fmt::Debug for RequestUrl<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RequestUrl").field(&self.derived).finish()
+        f.debug_tuple("RequestUrl").field(&self.asked).finish()
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) async fn run(app: Arc<App>, job: Arc<LongJob>) {
         record_uses(&app).await;
         app.repositories.follow_upstreams().await;
         job.moved();
+        app.repositories.make_late_digests(|| job.moved()).await;
         let now = app.clock.now();
         if now >= last.plus(PRUNE_EVERY) || now < last {
             last = now;

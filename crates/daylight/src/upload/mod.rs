@@ -21,7 +21,7 @@ use crate::upload::write_refusal::WriteRefusal;
 use bytes::{Bytes, BytesMut};
 use front::Request;
 use repository::Ask;
-use store::{Hashes, Hashing, Staged};
+use store::{Hashes, Hashing, MoreDigests, Staged};
 use telemetry::Event;
 
 /// The answer to `gem push --attestation`. The service that built a gem attests to it, and no token here belongs to such a service.
@@ -132,7 +132,7 @@ async fn from_form(
     event: &mut Event,
 ) -> Result<(Staged, Option<Hashes>)> {
     let (mut package, mut field, mut attestations) = (None, String::new(), Vec::new());
-    let mut hashing = written.digests.any_of_body().then(Hashing::default);
+    let mut hashing = written.digests.any_of_body().then(|| Hashing::new(MoreDigests::ALL));
     while let Some(arrived) = request.upload.next(event).await {
         let arrived = arrived?;
         if let Some(hashing) = &mut hashing {

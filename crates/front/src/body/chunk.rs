@@ -1,6 +1,6 @@
 //! A chunk of a reply's body as hyper and h2 hold it. It counts the bytes that were written.
 
-use crate::body::delivery::Delivery;
+use crate::body::delivery::{Delivery, Progress};
 use crate::body::sendfile::FilePart;
 use bytes::{Buf, Bytes};
 use std::rc::Rc;
@@ -20,6 +20,14 @@ impl Chunk {
     /// An empty chunk that ends a body.
     pub(crate) fn nothing(delivery: Rc<Delivery>) -> Self {
         Self::new(Data::Memory(Bytes::new()), delivery)
+    }
+
+    /// A chunk that is a whole body.
+    pub(crate) fn whole(data: Data, delivery: Rc<Delivery>) -> Self {
+        let chunk = Self::new(data, delivery);
+        chunk.delivery.expect(chunk.remaining() as u64);
+        chunk.delivery.progress.set(Progress::Ended);
+        chunk
     }
 
     pub(crate) fn new(data: Data, delivery: Rc<Delivery>) -> Self {

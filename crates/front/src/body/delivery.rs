@@ -19,12 +19,16 @@ pub(crate) enum Progress {
     BrokeOff,
 }
 
-/// What only the body of another source has: it waits, lasts, or has a last word.
+/// What a body in memory has not: reads of a file, or another source, which waits, lasts, or has a last word.
 #[derive(Default)]
 pub(crate) struct Sourced {
     /// Since when the body waits for its source, and the waits before.
     since: Option<Tick>,
     waits: Tally,
+    /// Reads of files for this body.
+    reads: Tally,
+    /// Its pieces are sent as they come, and a stop ends it.
+    live: bool,
     /// It lasts as long as the two ends like.
     pub(crate) endless: bool,
     /// Bytes that a tunnel read from the client.
@@ -48,14 +52,12 @@ impl Sourced {
     }
 }
 
-/// The delivery of one body.
+/// The delivery of one body. Each reply has one, so it is small: 64 bytes with its counts of references.
 #[derive(Default)]
 pub(crate) struct Delivery {
     pub(crate) progress: Cell<Progress>,
     /// Bytes of the body that the socket has written.
     pub(crate) bytes: Cell<u64>,
-    /// Reads of files for this body.
-    reads: Cell<Tally>,
     /// Chunks that are not written yet; on HTTP/2 also a head without a body.
     held: Cell<u32>,
     /// A head without a body is not written yet. h2 drops nothing once it is written, so the flag is needed.
@@ -66,8 +68,6 @@ pub(crate) struct Delivery {
     sourced: Cell<Option<Box<Sourced>>>,
     /// The length of the body.
     len: Cell<u64>,
-    /// Its pieces are sent as they come, and a stop ends it.
-    live: Cell<bool>,
     /// Wakes the body when its chunk has been written.
     waiting: Cell<Option<Waker>>,
 }
@@ -75,8 +75,10 @@ pub(crate) struct Delivery {
 impl Delivery {
     /// Counts a read of a file and its time.
     pub(crate) fn read(&self, nanos: u64) {
-        let Tally { count, nanos: before, .. } = self.reads.get();
-        self.reads.set(Tally { count: count + 1, vain: 0, nanos: before + nanos });
+        self.source(|sourced| {
+            let Tally { count, nanos: before, .. } = sourced.reads;
+            sourced.reads = Tally { count: count + 1, vain: 0, nanos: before + nanos };
+        });
     }
 
     /// The source of the body was polled with this result. `op`: the wait for it.
@@ -115,11 +117,11 @@ impl Delivery {
         self.source(|sourced| sourced.tunnelled += len as u64);
     }
 
-    /// Adds what ran while the body was sent. Returns what only the body of another source has.
+    /// Adds what ran while the body was sent. Returns what a body in memory has not.
     pub(crate) fn record(&self, event: &mut Event) -> Option<Box<Sourced>> {
-        event.add_all(Op::BodyRead, self.reads.get());
         let mut sourced = self.sourced.take()?;
         sourced.end_wait();
+        event.add_all(Op::BodyRead, sourced.reads);
         event.add_all(Op::BodyWait, sourced.waits);
         event.bytes_in += sourced.tunnelled;
         Some(sourced)
@@ -176,8 +178,7 @@ impl Delivery {
 
     /// The pieces of the body are sent as they come.
     pub(crate) fn set_live(&self) {
-        self.live.set(true);
-        self.set_endless();
+        self.source(|sourced| (sourced.live, sourced.endless) = (true, true));
     }
 
     /// It lasts as long as the two ends like.
@@ -187,7 +188,10 @@ impl Delivery {
 
     /// Whether its pieces are sent as they come.
     pub(crate) fn is_live(&self) -> bool {
-        self.live.get()
+        let sourced = self.sourced.take();
+        let is_live = sourced.as_ref().is_some_and(|sourced| sourced.live);
+        self.sourced.set(sourced);
+        is_live
     }
 
     /// Waits until every chunk has been written.
@@ -197,5 +201,17 @@ impl Delivery {
             return Poll::Pending;
         }
         Poll::Ready(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::size_of;
+
+    /// The allocator has such blocks at hand, and looks for any other size.
+    #[test]
+    fn a_delivery_takes_64_bytes_with_its_counts() {
+        assert_eq!(size_of::<Delivery>() + 2 * size_of::<usize>(), 64);
     }
 }

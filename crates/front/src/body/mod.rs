@@ -29,11 +29,9 @@ use crate::connection::state::ConnectionState;
 use crate::reply::Body;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
-use std::fs::File;
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use telemetry::Op;
 
@@ -106,22 +104,6 @@ impl OutgoingBody {
                 BodySource::Tunnel
             }
         };
-        Self::of(source, delivery)
-    }
-
-    /// A whole file that the kernel holds in memory and sends from there.
-    pub(crate) fn in_memory(
-        file: Arc<File>,
-        len: u64,
-        delivery: Rc<Delivery>,
-        state: &Rc<ConnectionState>,
-        file_access: &FileAccess,
-    ) -> Self {
-        let part = FilePart::in_memory(file, len, delivery.clone(), file_access.threads.clone());
-        Self::of(BodySource::Part(Some(part), state.clone()), delivery)
-    }
-
-    fn of(source: BodySource, delivery: Rc<Delivery>) -> Self {
         let body = Self { source, delivery };
         body.delivery.expect(body.left().unwrap_or(u64::MAX));
         body.note_end();

@@ -266,12 +266,9 @@ impl ConnectionState {
         self.written.set(self.written.get() + len);
         self.stalled_since.set(None);
         self.wrote_at.set(None);
-        let mut pending = self.pending.borrow_mut();
-        if pending.iter().any(|one| one.first_byte.is_none()) {
-            let now = Tick::now();
-            for one in pending.iter_mut().filter(|one| one.first_byte.is_none()) {
-                one.first_byte = Some(now);
-            }
+        for one in self.pending.borrow_mut().iter_mut().filter(|one| one.first_byte.is_none()) {
+            let now = self.wrote_at.get().unwrap_or_else(Tick::now);
+            one.first_byte = Some(now);
             self.wrote_at.set(Some(now));
         }
     }
@@ -292,8 +289,11 @@ impl ConnectionState {
             let one = {
                 let mut pending = self.pending.borrow_mut();
                 // In order on HTTP/1, in any order on HTTP/2.
-                let at = pending.iter().position(|one| one.delivery.gone());
-                at.and_then(|at| pending.remove(at))
+                match pending.iter().position(|one| one.delivery.gone()) {
+                    Some(0) => pending.pop_front(),
+                    Some(at) => pending.remove(at),
+                    None => None,
+                }
             };
             let Some(one) = one else { return };
             // A small reply is flushed right after its first bytes were taken, so both happened at the same time.

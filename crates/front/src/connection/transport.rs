@@ -186,10 +186,10 @@ fn when_writable(
     cx: &mut Context<'_>,
     write: impl Fn() -> io::Result<usize>,
 ) -> Poll<io::Result<usize>> {
+    // Nearly always the socket is writable, and asking first costs as much as the rest.
     loop {
-        ready!(tcp.poll_write_ready(cx))?;
         match write() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready!(tcp.poll_write_ready(cx))?,
             done => return Poll::Ready(done),
         }
     }

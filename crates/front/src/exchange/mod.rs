@@ -8,6 +8,8 @@ mod switch;
 mod working;
 
 use crate::body::OutgoingBody;
+use crate::body::chunk::{Chunk, Data};
+use crate::body::sendfile::FilePart;
 use crate::conditional;
 use crate::connection::interims::OpenInterims;
 use crate::handler::Handler;
@@ -18,6 +20,7 @@ use crate::request::interim::{Interim, InterimQueue};
 use crate::request::upload::Upload;
 use crate::request::{Request, framing, one_form, trace};
 use attempt::{OpenEvent, RequestFacts};
+use bytes::Bytes;
 use context::ConnectionContext;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Version, header};
@@ -92,25 +95,28 @@ pub(crate) fn prepared(
     found: Tick,
     sends_body: bool,
     record: impl FnOnce(&mut Event, u64),
-) -> (EventId, OutgoingBody) {
+) -> (EventId, Chunk) {
     let mut id = EventId::default();
     let head_end = open_event.head_end;
     if let Some(event) = &mut open_event.event {
         record(event, found.since(head_end));
         (event.subject, event.reason) = (page.subject, page.reason);
-        (event.status, event.outcome) = (page.status.as_u16(), Some(outcome(page.status, &HeaderMap::new(), None)));
+        (event.status, event.outcome) = (page.status.as_u16(), Some(outcome(page.status, || false, None)));
         id = event.id;
     }
     let ConnectionContext { state, file_access, sendfile, .. } = connection;
     let delivery = open_event.into_delivery(found, None);
-    let body = match page.file {
-        _ if !sends_body => Body::Empty,
+    let data = match page.file {
+        _ if !sends_body => Data::Memory(Bytes::new()),
         Some(file) if *sendfile => {
-            return (id, OutgoingBody::in_memory(file, page.body.len() as u64, delivery, state, file_access));
+            let len = page.body.len() as u64;
+            let part = FilePart::in_memory(file, len, delivery.clone(), file_access.threads.clone());
+            state.show_file(&part);
+            Data::File(part)
         }
-        _ => Body::Bytes(page.body),
+        _ => Data::Memory(page.body),
     };
-    (id, OutgoingBody::new(body, delivery, state, file_access, false))
+    (id, Chunk::whole(data, delivery))
 }
 
 async fn answer(
@@ -172,7 +178,9 @@ async fn answer(
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     event.status = reply.status.as_u16();
-    event.outcome = event.outcome.or_else(|| Some(outcome(reply.status, &reply.headers, event.reason)));
+    event.outcome = event
+        .outcome
+        .or_else(|| Some(outcome(reply.status, || reply.headers.contains_key(header::RETRY_AFTER), event.reason)));
     if let Ok(id) = HeaderValue::from_bytes(&event.id.digits()) {
         reply.headers.insert(DAYLIGHT_EVENT, id);
     }
@@ -297,16 +305,15 @@ fn protocol(version: Version) -> &'static str {
 }
 
 /// The outcome for a status, when the handler has set none.
-fn outcome(status: StatusCode, headers: &HeaderMap, reason: Option<Reason>) -> Outcome {
+/// `asks_again`: whether the reply names a time to ask again.
+fn outcome(status: StatusCode, asks_again: impl FnOnce() -> bool, reason: Option<Reason>) -> Outcome {
     match status.as_u16() {
         304 => Outcome::NotModified,
         300..=399 => Outcome::Redirected,
         404 | 410 => Outcome::NotFound,
         400..=499 => Outcome::Refused,
         // An upstream that is not called is its failure, and no lack of room here.
-        503 if headers.contains_key(header::RETRY_AFTER) && !reason.is_some_and(Reason::is_of_upstream) => {
-            Outcome::Shed
-        }
+        503 if !reason.is_some_and(Reason::is_of_upstream) && asks_again() => Outcome::Shed,
         500.. => Outcome::Failed,
         _ => Outcome::Answered,
     }

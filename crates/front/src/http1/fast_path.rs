@@ -9,18 +9,16 @@ use crate::date;
 use crate::exchange::attempt::{OpenEvent, RequestFacts};
 use crate::exchange::context::ConnectionContext;
 use crate::exchange::{continued, exchange, method_name, prepared};
-use crate::http1::fast_reply::FastReply;
+use crate::http1::fast_reply::{self, FastReply};
 use crate::http1::plain_request::{self, PlainRequest};
 use crate::http1::response_head;
 use crate::pages::accept_encoding::accepts_gzip;
 use crate::pages::browser::is_browser;
 use crate::pages::{PageSearch, PreparedPage};
-use crate::reply::DAYLIGHT_EVENT;
 use crate::request::upload::Upload;
 use crate::stored::{Confirmation, Confirming, PlainHead, StoredReply};
 use http::{Method, Response, header};
 use std::cell::Cell;
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -117,7 +115,7 @@ impl FastPath {
                     event.add(Op::AppCacheLookup, nanos.saturating_sub(waited));
                     event.add(Op::AppPagesRead, waited);
                 });
-                return Poll::Ready(reply.map_or(Answer::Gone, Answer::Reply));
+                return Poll::Ready(Answer::Reply(reply));
             }
             open_event.not_confirmed(began, now);
             let mut lines = plain_request::lines();
@@ -141,13 +139,17 @@ impl FastPath {
             return Poll::Ready(Answer::Hyper);
         }
         socket.consume(*len);
-        let (parts, body) = response.into_parts();
+        let (parts, mut body) = response.into_parts();
         let len = body.left().filter(|_| *get).and_then(|len| usize::try_from(len).ok());
         let mut head = response_head::begin(parts.status, parts.headers.iter(), len);
-        let date = parts.headers.get(header::DATE).cloned();
-        let now = || self.connection.state.recorder().clock().now();
-        response_head::end(&mut head, &date.unwrap_or_else(|| date::at(now())));
-        Poll::Ready(FastReply::new(head, body).map_or(Answer::Gone, Answer::Reply))
+        match parts.headers.get(header::DATE) {
+            Some(date) => response_head::end(&mut head, date.as_bytes()),
+            None => response_head::end(
+                &mut head,
+                &date::text(self.connection.state.recorder().clock().at_tick(Tick::now())),
+            ),
+        }
+        Poll::Ready(body.whole().map_or(Answer::Gone, |body| Answer::Reply(FastReply::new(head, body))))
     }
 
     /// Answers from a page, without a future and without a table of headers. A request that depends on more than path,
@@ -160,14 +162,14 @@ impl FastPath {
         if state.closing() || proxies.trust(*client) {
             return None;
         }
-        let (path, query) = match plain.target.split_once('?') {
-            Some((path, query)) => (path, Some(query)),
+        let (path, query) = match memchr::memchr(b'?', plain.target.as_bytes()) {
+            Some(at) => (&plain.target[..at], Some(&plain.target[at + 1..])),
             None => (plain.target, None),
         };
         let now = self.now();
         let Some(pages) = handler.pages() else { return self.stored(plain, path, now) };
         let (gzip, browser) = (|| accepts_gzip(|| plain.codings()), || is_browser(plain.agent, || plain.accepts()));
-        let page = match pages.prepared(path, query, &gzip, &browser, now) {
+        let (mut head, page) = match pages.prepared(path, query, &gzip, &browser, now, fast_reply::head) {
             Ok(page) => page,
             Err(miss) => {
                 *search = PageSearch::AccessClass(miss);
@@ -179,17 +181,14 @@ impl FastPath {
         let found = Tick::now();
         let (method, agent) = (method_name(&plain.method), plain.agent);
         let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None, is_probe: false };
-        let mut head = Vec::with_capacity(page.head.len() + OWN);
-        head.extend_from_slice(&page.head);
         let open_event = OpenEvent::begin(&self.connection, &facts);
         let (id, body) =
             prepared(&self.connection, open_event, page, found, sends_body(&plain.method), |event, nanos| {
                 event.add(Op::PageLookup, nanos);
                 event.layer = Layer::Page;
             });
-        response_head::line(&mut head, &DAYLIGHT_EVENT, &id.digits());
-        response_head::end(&mut head, &date::at(now));
-        FastReply::new(head, body).map(Ok)
+        response_head::own(&mut head, id, &date::text(now));
+        Some(Ok(FastReply::new(head, body)))
     }
 
     /// Answers with a reply that the handler has stored, also without a future and without a table of headers; or has it confirmed.
@@ -209,7 +208,7 @@ impl FastPath {
             return Some(Err(Waits::Confirming(reply, open_event, found)));
         }
         let record = |event: &mut Event, nanos| event.add(Op::AppCacheLookup, nanos);
-        self.send_stored(open_event, stored?, found, sends_body(&plain.method), record).map(Ok)
+        Some(Ok(self.send_stored(open_event, stored?, found, sends_body(&plain.method), record)))
     }
 
     /// Answers with a stored reply that was found at `found`.
@@ -220,21 +219,18 @@ impl FastPath {
         found: Tick,
         sends_body: bool,
         record: impl FnOnce(&mut Event, u64),
-    ) -> Option<FastReply> {
+    ) -> FastReply {
         let StoredReply { status, head: kept, age, body, file, layer, subject } = stored;
-        let mut head = Vec::with_capacity(kept.len() + OWN);
-        head.extend_from_slice(&kept);
-        match age {
-            Some(age) => write!(head, "age: {age}\r\n").ok()?,
-            None => response_head::line(&mut head, &header::DATE, date::at(self.now()).as_bytes()),
-        }
-        let page = PreparedPage { status, head: kept, body, file, subject, reason: None };
+        let mut head = fast_reply::head(&kept);
+        let page = PreparedPage { status, body, file, subject, reason: None };
         let (id, body) = prepared(&self.connection, open_event, page, found, sends_body, |event, nanos| {
             record(event, nanos);
             (event.layer, event.class) = (layer, Some(Class::Apps));
         });
-        response_head::line(&mut head, &DAYLIGHT_EVENT, &id.digits());
-        head.extend_from_slice(b"\r\n");
+        match age {
+            Some(age) => response_head::aged(&mut head, age, id),
+            None => response_head::own(&mut head, id, &date::text(self.now())),
+        }
         FastReply::new(head, body)
     }
 
@@ -264,6 +260,3 @@ impl FastPath {
 fn connected(socket: &mut Socket, cx: &mut Context<'_>, len: usize) -> Poll<Answer> {
     if socket.poll_connected(cx, len) { Poll::Pending } else { Poll::Ready(Answer::Gone) }
 }
-
-/// Capacity for the headers that differ in each reply.
-const OWN: usize = 96;

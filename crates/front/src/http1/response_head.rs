@@ -1,7 +1,10 @@
 //! Writes the head of a reply as HTTP/1.1: the status, and a line for each header.
 
 use crate::conditional::is_bodiless;
+use crate::date;
+use crate::reply::DAYLIGHT_EVENT;
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use telemetry::EventId;
 
 /// Capacity that is enough for most heads.
 const ROOM: usize = 640;
@@ -39,7 +42,27 @@ pub(crate) fn line(head: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
 }
 
 /// Adds `Date` and the empty line.
-pub(crate) fn end(head: &mut Vec<u8>, date: &HeaderValue) {
-    line(head, &header::DATE, date.as_bytes());
+pub(crate) fn end(head: &mut Vec<u8>, date: &[u8]) {
+    line(head, &header::DATE, date);
     head.extend_from_slice(b"\r\n");
+}
+
+/// Adds `Age`, the id of the event and the empty line.
+pub(crate) fn aged(head: &mut Vec<u8>, age: u64, event: EventId) {
+    line(head, &header::AGE, HeaderValue::from(age).as_bytes());
+    line(head, &DAYLIGHT_EVENT, &event.digits());
+    head.extend_from_slice(b"\r\n");
+}
+
+/// The lines that differ in each reply, and the empty line.
+const OWN: &[u8; 73] = b"daylight-event: 0000000000000000\r\ndate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n";
+
+/// Adds the id of the event, `Date` and the empty line, in one piece.
+pub(crate) fn own(head: &mut Vec<u8>, event: EventId, date: &[u8; date::LEN]) {
+    const EVENT: usize = 16;
+    const DATE: usize = 40;
+    let mut own = *OWN;
+    own[EVENT..EVENT + 16].copy_from_slice(&event.digits());
+    own[DATE..DATE + date::LEN].copy_from_slice(date);
+    head.extend_from_slice(&own);
 }

@@ -77,7 +77,7 @@ fn complete(head: &mut Parts, len: Option<u64>, now: Millis) {
     // One connection carries many requests, so a reply does not contain whether it ends (RFC 9113, 8.2.2).
     head.headers.remove(header::CONNECTION);
     if !head.headers.contains_key(header::DATE) {
-        head.headers.insert(header::DATE, date::at(now));
+        head.headers.insert(header::DATE, date::value(now));
     }
     let bare = is_bodiless(head.status);
     // A reply to `HEAD` already has its length, if it is known. The head of another reply without a body ends the

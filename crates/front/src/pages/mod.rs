@@ -58,6 +58,8 @@ pub struct PageUrl<'a> {
 /// Complete replies, bounded in bytes.
 pub struct Pages {
     hooks: PageHooks,
+    /// Hashes their keys, which clients choose: its own keys are random.
+    hasher: ahash::RandomState,
     found: Arc<PageCache>,
     /// Pages with status 404 have a small cache of their own: clients can request any number of names.
     missing: PageCache,
@@ -78,8 +80,6 @@ pub(crate) enum PageSearch {
 #[derive(Debug)]
 pub(crate) struct PreparedPage {
     pub(crate) status: StatusCode,
-    /// Status and headers, without the headers that differ in each reply.
-    pub(crate) head: Bytes,
     pub(crate) body: Bytes,
     /// The same body as a file that the kernel can send.
     pub(crate) file: Option<Arc<File>>,
@@ -97,7 +97,14 @@ impl Pages {
         let found = Arc::new(PageCache::new("found", found, found / 2, recorder));
         let compressor = Compressor::start(found.clone(), compressions, recorder.clone());
         let missing = PageCache::new("missing", missing, 0, recorder);
-        Self { hooks, found, missing, compressor, copies: KernelCopies::new("", files, recorder) }
+        Self {
+            hooks,
+            hasher: ahash::RandomState::new(),
+            found,
+            missing,
+            compressor,
+            copies: KernelCopies::new("", files, recorder),
+        }
     }
 
     /// The page for `request`, if there is one whose stamp holds, and when it was found. The head ended at `head_end` and
@@ -140,7 +147,7 @@ impl Pages {
     fn find(&self, request: &Request, search: PageSearch, now: Millis) -> Result<Arc<Page>, Miss> {
         let (gzip, browser) = (|| takes_gzip(request), || opens_pages(request));
         let url = (self.hooks.canon)(request.path(), request.query());
-        let find = |class| self.holding(&url.key(class), gzip, browser, now);
+        let find = |class| self.holding(&self.key(&url, class), gzip, browser, now);
         let public = match search {
             PageSearch::All => find(PUBLIC),
             PageSearch::AccessClass(miss) => Err(miss),
@@ -149,19 +156,27 @@ impl Pages {
     }
 
     /// The public page for a `GET` or `HEAD` without conditions, ranges or a body, if there is one whose stamp holds.
-    /// `gzip`: whether the client accepts gzip. `browser`: whether it is a browser that opens a URL.
-    pub(crate) fn prepared(
+    /// `gzip`: whether the client accepts gzip. `browser`: whether it is a browser that opens a URL. Also `begin` of the head of the reply:
+    /// status and headers, without the headers that differ in each reply.
+    pub(crate) fn prepared<H>(
         &self,
         path: &str,
         query: Option<&str>,
         gzip: &dyn Fn() -> bool,
         browser: &dyn Fn() -> bool,
         now: Millis,
-    ) -> Result<PreparedPage, Miss> {
-        let page = self.holding(&(self.hooks.canon)(path, query).key(PUBLIC), gzip, browser, now)?;
+        begin: impl FnOnce(&[u8]) -> H,
+    ) -> Result<(H, PreparedPage), Miss> {
+        let url = (self.hooks.canon)(path, query);
+        let page = self.holding(&self.key(&url, PUBLIC), gzip, browser, now)?;
         let form = page.representation(gzip);
-        let (head, body, file) = (form.head.clone(), form.body.clone(), self.copies.of(&form.body, &form.copy));
-        Ok(PreparedPage { status: page.status, head, body, file, subject: page.subject.clone(), reason: page.reason })
+        let (body, file) = (form.body.clone(), self.copies.of(&form.body, &form.copy));
+        let (status, subject, reason) = (page.status, page.subject.clone(), page.reason);
+        Ok((begin(&form.head), PreparedPage { status, body, file, subject, reason }))
+    }
+
+    fn key<'a>(&self, url: &'a PageUrl<'_>, class: u64) -> PageKeyRef<'a> {
+        PageKeyRef::new(&url.path, url.query, class, &self.hasher)
     }
 
     /// The page with this key, from either cache, if its stamp holds. Removes the page if its stamp no longer holds.
@@ -213,7 +228,7 @@ impl Pages {
         let cache = if reply.status == StatusCode::NOT_FOUND { &self.missing } else { &*self.found };
         let Some(class) = (if public { Some(PUBLIC) } else { self.class(request, event.at) }) else { return };
         let url = (self.hooks.canon)(request.path(), request.query());
-        let key = url.key(class);
+        let key = self.key(&url, class);
         // Checked before any more work is done.
         if !admission::may_be_kept(request, reply) || !admission::lets_it_be_kept(&reply.headers) {
             return cache.refuse(&key);
@@ -229,12 +244,6 @@ impl Pages {
                 cache.put(&key, page);
             }
         });
-    }
-}
-
-impl PageUrl<'_> {
-    fn key(&self, class: u64) -> PageKeyRef<'_> {
-        PageKeyRef { path: &self.path, query: self.query, class }
     }
 }
 

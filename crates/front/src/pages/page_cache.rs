@@ -4,31 +4,43 @@
 use super::doorkeeper::Doorkeeper;
 use super::page::Page;
 use quick_cache::sync::Cache;
-use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, Weighter};
-use std::hash::BuildHasher;
+use quick_cache::{Equivalent, Lifecycle, Weighter};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Miss, Recorder};
 
 /// The key of a page. It is compared in full, so a hash collision never gives a client another client's page.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PageKey {
     path: Box<str>,
     query: Option<Box<str>>,
     class: u64,
+    hash: u64,
 }
 
-/// A borrowed [`PageKey`]. The fields and their order are the same, so both have the same hash.
-#[derive(Debug, Hash)]
+/// A borrowed [`PageKey`]. Its hash is made once, as up to five tables are searched with it.
+#[derive(Debug)]
 pub(super) struct PageKeyRef<'a> {
-    pub(super) path: &'a str,
-    pub(super) query: Option<&'a str>,
-    pub(super) class: u64,
+    path: &'a str,
+    query: Option<&'a str>,
+    class: u64,
+    hash: u64,
 }
 
-impl PageKeyRef<'_> {
+impl<'a> PageKeyRef<'a> {
+    /// `hasher`: that of all keys.
+    pub(super) fn new(path: &'a str, query: Option<&'a str>, class: u64, hasher: &impl BuildHasher) -> Self {
+        let mut hasher = hasher.build_hasher();
+        hasher.write(path.as_bytes());
+        // No path contains a `?`, so no other path and query are the same bytes.
+        query.into_iter().flat_map(|query| [b"?", query.as_bytes()]).for_each(|part| hasher.write(part));
+        hasher.write_u64(class);
+        Self { path, query, class, hash: hasher.finish() }
+    }
+
     /// An owned copy.
     pub(super) fn key(&self) -> PageKey {
-        PageKey { path: self.path.into(), query: self.query.map(Box::from), class: self.class }
+        PageKey { path: self.path.into(), query: self.query.map(Box::from), class: self.class, hash: self.hash }
     }
 
     /// Bytes that the key takes.
@@ -40,6 +52,35 @@ impl PageKeyRef<'_> {
 impl Equivalent<PageKey> for PageKeyRef<'_> {
     fn equivalent(&self, key: &PageKey) -> bool {
         self.class == key.class && self.query == key.query.as_deref() && self.path == &*key.path
+    }
+}
+
+impl Hash for PageKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl Hash for PageKeyRef<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+/// Takes the hash of a key as it is.
+#[derive(Debug, Default)]
+pub(super) struct Hashed(u64);
+
+impl Hasher for Hashed {
+    // Keys are hashes.
+    fn write(&mut self, _bytes: &[u8]) {}
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
@@ -66,13 +107,12 @@ impl Lifecycle<PageKey, Arc<Page>> for Collect {
 
 /// Pages of one kind: found, or missing.
 pub(super) struct PageCache {
-    cache: Cache<PageKey, Arc<Page>, Weight, DefaultHashBuilder, Collect>,
+    cache: Cache<PageKey, Arc<Page>, Weight, BuildHasherDefault<Hashed>, Collect>,
     /// Weight of the heaviest page that is admitted.
     heaviest: u64,
     /// While the pages take less than this, every page is admitted.
     roomy: u64,
     doorkeeper: Doorkeeper,
-    hasher: DefaultHashBuilder,
     bound: Arc<Bound>,
 }
 
@@ -86,23 +126,22 @@ impl PageCache {
     /// every page is admitted.
     pub(super) fn new(which: &str, bytes: u64, roomy: u64, recorder: &Recorder) -> Self {
         let items = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
-        let hasher = DefaultHashBuilder::default();
-        let cache = Cache::with(items, bytes, Weight, hasher.clone(), Collect);
+        let cache = Cache::with(items, bytes, Weight, BuildHasherDefault::default(), Collect);
         let heaviest = (bytes / 64).min(Self::HEAVIEST).min(cache.shard_capacity() / 2);
         let bound = Bound::new(BoundName::Pages, which, bytes);
         recorder.register(bound.clone());
-        Self { cache, heaviest, roomy, doorkeeper: Doorkeeper::new(items), hasher, bound }
+        Self { cache, heaviest, roomy, doorkeeper: Doorkeeper::new(items), bound }
     }
 
     /// Whether a page with this key is admitted: while there is space, and after that if the key was requested before.
     /// Remembers the key.
     pub(super) fn admits(&self, key: &PageKeyRef<'_>) -> bool {
-        self.bound.used() < self.roomy || self.doorkeeper.again(self.hasher.hash_one(key))
+        self.bound.used() < self.roomy || self.doorkeeper.again(key.hash)
     }
 
     /// Why there is no page with this key.
     pub(super) fn why_absent(&self, key: &PageKeyRef<'_>) -> Miss {
-        self.bound.cache().why_absent(|| self.hasher.hash_one(key))
+        self.bound.cache().why_absent(|| key.hash)
     }
 
     /// Counts a request that no page answers.
@@ -112,7 +151,7 @@ impl PageCache {
 
     /// Remembers that a reply with this key does not become a page.
     pub(super) fn refuse(&self, key: &PageKeyRef<'_>) {
-        self.bound.cache().refuse(self.hasher.hash_one(key));
+        self.bound.cache().refuse(key.hash);
     }
 
     pub(super) fn get(&self, key: &PageKeyRef<'_>) -> Option<Arc<Page>> {
@@ -124,9 +163,9 @@ impl PageCache {
         if page.weight > self.heaviest {
             return self.refuse(key);
         }
-        let (hash, page, mut gone) = (self.hasher.hash_one(key), Arc::new(page), Vec::new());
+        let (page, mut gone) = (Arc::new(page), Vec::new());
         self.cache.insert_with_lifecycle(key.key(), page.clone(), &mut gone);
-        self.bound.cache().store(hash, &page, &gone, |key| self.hasher.hash_one(key));
+        self.bound.cache().store(key.hash, &page, &gone, |key| key.hash);
         self.observe();
     }
 
@@ -135,9 +174,9 @@ impl PageCache {
         if new.weight <= self.heaviest && self.cache.peek(&key).is_some_and(|there| Arc::ptr_eq(&there, old)) {
             // This may replace a newer page that was added in between. `new` has the stamp of `old`, which then no
             // longer holds, so the next request removes it and makes the page again.
-            let (hash, new, mut gone) = (self.hasher.hash_one(&key), Arc::new(new), Vec::new());
+            let (hash, new, mut gone) = (key.hash, Arc::new(new), Vec::new());
             if self.cache.replace_with_lifecycle(key, new.clone(), true, &mut gone).is_ok() {
-                self.bound.cache().store(hash, &new, &gone, |key| self.hasher.hash_one(key));
+                self.bound.cache().store(hash, &new, &gone, |key| key.hash);
             }
             self.observe();
         }

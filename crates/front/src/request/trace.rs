@@ -1,9 +1,9 @@
 //! Reads the trace of a client from `traceparent` (W3C Trace Context, section 3.2).
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use telemetry::Trace;
 
-const TRACEPARENT: &str = "traceparent";
+static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// The length of the parts that every version has: `00-<32 digits>-<16 digits>-<2 digits>`.
 const LEN: usize = 55;
 /// The flag of a trace that the client records.
@@ -11,7 +11,7 @@ const SAMPLED: u8 = 1;
 
 /// The trace of a request, if the client records it. A request with several of the headers has none.
 pub(crate) fn of(headers: &HeaderMap) -> Option<Trace> {
-    let mut lines = headers.get_all(TRACEPARENT).iter();
+    let mut lines = headers.get_all(&TRACEPARENT).iter();
     let line = lines.next()?;
     if lines.next().is_some() { None } else { read(line.as_bytes()) }
 }
@@ -60,7 +60,7 @@ mod tests {
     fn trace(lines: &[&str]) -> Option<Trace> {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append(TRACEPARENT, HeaderValue::from_str(line).unwrap());
+            headers.append(&TRACEPARENT, HeaderValue::from_str(line).unwrap());
         }
         of(&headers)
     }

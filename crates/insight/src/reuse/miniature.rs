@@ -108,7 +108,8 @@ impl Miniature {
     fn admits(&mut self, key: u64) -> bool {
         let Some(doorkeeper) = &mut self.doorkeeper else { return true };
         let roomy = self.shape.roomy as f64 / self.scale / (1_u64 << self.zeros) as f64;
-        (self.entries.weight() as f64) < roomy || doorkeeper.again(key)
+        // The weight is a sum over all shards.
+        roomy > 0.0 && (self.entries.weight() as f64) < roomy || doorkeeper.again(key)
     }
 
     /// A weight in the real cache, as requests tell it.

@@ -77,6 +77,7 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::BlobOpen
         | Op::BlobRead
         | Op::IndexRead
+        | Op::DigestsMake
         | Op::Hash
         | Op::BodyDecode
         | Op::KojiRead

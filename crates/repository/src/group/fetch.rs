@@ -11,8 +11,9 @@ use crate::group::race::{RaceOutcome, race};
 use crate::repository::Repository;
 use crate::tree::file::File;
 use crate::upstream::PATIENCE;
+use crate::upstream::known_files::LookedUp;
 use std::sync::Arc;
-use store::FolderPresence;
+use store::{CachedPath, FolderLook, FolderPresence, Stamp, Unit};
 use telemetry::{Counter, Event, MemberRecord, MemberSaid, Millis, Op, Reason};
 
 /// Returns the file from the first member that has it. Hosted members are asked first, because that is done in process
@@ -34,13 +35,13 @@ pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event:
     group.count(Counter::GroupFiles);
     let unlikely = remote.iter().map(|leaf| file.excluded_by(&group.upstream(leaf))).collect();
     let before = event.runs_so_far();
-    let known = group.known(file.folder, event).await?;
+    let (known, looked_up) = group.known(&remote, file, event).await?;
     let facts = group.facts(&remote, &known, file);
     let candidates = Candidates::new(&remote, &facts, unlikely, file, now);
     if !candidates.narrow() {
         event.was_vain_since(&before);
     }
-    let came = event.during(Op::MembersAsk, group.ask_remote(&remote, &candidates, file, now)).await;
+    let came = event.during(Op::MembersAsk, group.ask_remote(&remote, &candidates, looked_up, file, now)).await;
     event.more_mut().sized(came.iter().filter(|came| !matches!(came, RaceOutcome::NotAsked)).count());
     for (((leaf, came), missing), unlikely) in
         remote.into_iter().zip(came).zip(candidates.missing).zip(candidates.unlikely)
@@ -83,18 +84,45 @@ impl Group<'_> {
         Ok(leaves)
     }
 
-    /// The known facts about a folder. For an as-of moment there are none.
-    async fn known(self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>> {
+    /// The known facts about the folder of a file. For an as-of moment there are none. If they are not in memory, the file is looked up
+    /// in the same turn, at the members that may have it.
+    async fn known(
+        self,
+        leaves: &[&Arc<Repository>],
+        file: &File<'_>,
+        event: &mut Event,
+    ) -> Result<(Arc<FolderPresence>, Option<Arc<LookedUp>>)> {
         if self.repository.as_of.is_some() {
-            return Ok(Arc::default());
+            return Ok((Arc::default(), None));
         }
-        match self.store.folder_presence_in_memory(folder) {
-            Some(known) => {
-                self.count(Counter::FoldersKnown);
-                Ok(known)
+        if let Some(known) = self.store.folder_presence_in_memory(file.folder) {
+            self.count(Counter::FoldersKnown);
+            return Ok((known, None));
+        }
+        let (revisions, id, looks) = (self.store.revisions(), self.repository.id, &self.remotes.known_files.folders);
+        let now = || self.context.recorder.clock().now();
+        let holds = |stamp: &Stamp| revisions.holds(stamp, now());
+        if let Some(known) = looks.join(id, file.folder, holds, event).await {
+            return Ok((known, None));
+        }
+        // The file itself is what a request for its checksum needs, and the next one for the file.
+        let wanted = file.checksum().map_or(*file, |(of, _)| of);
+        let remotes: Vec<_> = leaves.iter().map(|leaf| self.upstream(leaf)).collect();
+        let stamps: Vec<_> = remotes.iter().map(|remote| remote.stamp(&wanted)).collect(); // before the work
+        let look = looks.begin(id, file.folder, revisions.stamp([Unit::Of(id, file.folder)], Millis(i64::MAX)));
+        let origins = leaves.iter().map(|leaf| leaf.origin).collect();
+        let FolderLook { presence, found } = self.store.look_in_folder(wanted.path, origins, now(), event).await?;
+        let mut looked_up = Vec::with_capacity(found.len());
+        for (of, found) in found {
+            let Some(at) = remotes.iter().position(|remote| remote.repository.origin == of) else { continue };
+            // Requests that wait for this look find the row in memory.
+            if let Some(CachedPath::File(known, _)) = &found {
+                remotes[at].know(&wanted, known, stamps[at]);
             }
-            None => Ok(self.store.folder_presence(folder, event).await?),
+            looked_up.push((of, found, stamps[at]));
         }
+        look.tell(presence.clone());
+        Ok((presence, Some(LookedUp::new(wanted.path, looked_up))))
     }
 
     /// The known facts about the folder of a file in each of these members.
@@ -116,13 +144,14 @@ impl Group<'_> {
         self,
         leaves: &[&Arc<Repository>],
         candidates: &Candidates,
+        looked_up: Option<Arc<LookedUp>>,
         file: &File<'_>,
         now: Millis,
     ) -> Vec<RaceOutcome<MemberAnswer>> {
         let has = |said: &MemberAnswer| said.content.is_ok();
         let ask = |at: usize| {
             self.count(Counter::MembersAsked);
-            self.ask(leaves[at], file, now)
+            self.ask_with(leaves[at], file, looked_up.clone(), now)
         };
         let mut came: Vec<RaceOutcome<MemberAnswer>> = leaves.iter().map(|_| RaceOutcome::NotAsked).collect();
         if let Some(pin) = candidates.pin {

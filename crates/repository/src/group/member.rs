@@ -9,6 +9,8 @@ use crate::tree::fetch as tree_fetch;
 use crate::tree::file::File;
 use crate::tree::prefix_index;
 use crate::tree::remote;
+use crate::upstream::Remote;
+use crate::upstream::known_files::LookedUp;
 use std::sync::Arc;
 use std::time::Duration;
 use store::RepositoryKind;
@@ -27,9 +29,22 @@ pub(crate) struct MemberAnswer {
 impl Group<'_> {
     /// Asks a member of the group for a file.
     pub(crate) async fn ask(self, leaf: &Arc<Repository>, file: &File<'_>, now: Millis) -> MemberAnswer {
+        self.ask_with(leaf, file, None, now).await
+    }
+
+    /// The same with the look that was made for the request.
+    pub(crate) async fn ask_with(
+        self,
+        leaf: &Arc<Repository>,
+        file: &File<'_>,
+        looked_up: Option<Arc<LookedUp>>,
+        now: Millis,
+    ) -> MemberAnswer {
         let (began, mut event) = (Tick::now(), self.place.part(now));
         let content = match leaf.record.kind {
-            RepositoryKind::Remote => remote::fetch(&self.upstream(leaf), file, &mut event).await,
+            RepositoryKind::Remote => {
+                remote::fetch(&Remote { looked_up, ..self.upstream(leaf) }, file, &mut event).await
+            }
             RepositoryKind::Hosted | RepositoryKind::Group => self.published(leaf, file, now, &mut event).await,
         };
         if let Err(Error::Hidden(why)) = &content {

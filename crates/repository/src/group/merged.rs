@@ -12,6 +12,7 @@ use crate::group::member::MemberAnswer;
 use crate::group::namespace_guard::GuardedName;
 use crate::group::not_found::NotFound;
 use crate::group::{Group, is_hosted};
+use crate::late_digests::LateDigests;
 use crate::repository::Repository;
 use crate::tree::document::{Document, LeftOut, MemberDocument};
 use crate::tree::file::File;
@@ -71,8 +72,10 @@ async fn merge(
         return Err(gathered.nothing.error(asked.path));
     }
     let (content, failed) = together(group, &file, document, gathered, now, event).await?;
-    let sum = checksum.and_then(|checksum| content.sum(checksum));
-    Ok((sum.unwrap_or(content), failed))
+    let Some(checksum) = checksum else { return Ok((content, failed)) };
+    let late = LateDigests { workers: &group.context.workers, store: group.store };
+    let sum = content.sum(checksum, late, event).await?;
+    Ok((sum.ok_or_else(|| Error::NoSuchFile(asked.path.to_owned()))?, failed))
 }
 
 /// The documents of the members, in order.

@@ -1,16 +1,17 @@
 //! An in-memory cache with a bound. It evicts the least used entries.
 
+use ahash::RandomState;
 use quick_cache::sync::{Cache, PlaceholderGuard};
-use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, OptionsBuilder, Weighter};
-use std::hash::{BuildHasher, Hash};
+use quick_cache::{Equivalent, Lifecycle, OptionsBuilder, Weighter};
+use std::hash::Hash;
 use std::sync::Arc;
 use telemetry::{Bound, Miss};
 
 /// A cache with a bound. A hit clones an `Arc` and allocates nothing.
 #[derive(Debug)]
 pub(crate) struct BoundedCache<K, V> {
-    cache: Cache<K, Arc<V>, Weigh<K, V>, DefaultHashBuilder, Collect>,
-    hasher: DefaultHashBuilder,
+    cache: Cache<K, Arc<V>, Weigh<K, V>, RandomState, Collect>,
+    hasher: RandomState,
     bound: Arc<Bound>,
 }
 
@@ -42,7 +43,7 @@ impl<K, V> Weighter<K, Arc<V>> for Weigh<K, V> {
     }
 }
 
-type Guard<'a, K, V, W> = PlaceholderGuard<'a, K, V, W, DefaultHashBuilder, Collect>;
+type Guard<'a, K, V, W> = PlaceholderGuard<'a, K, V, W, RandomState, Collect>;
 
 /// The turn of the one task that makes an entry while others wait for it. If it is dropped without a value, the next
 /// task gets the turn.
@@ -56,7 +57,7 @@ pub(crate) struct Turn<'a, K, V> {
 impl<K: Eq + Hash, V> BoundedCache<K, V> {
     /// An empty cache for about this number of entries, whose total weight does not exceed the capacity of `bound`.
     pub(crate) fn new(bound: Arc<Bound>, entries: usize, weigh: fn(&K, &V) -> u64) -> Self {
-        let hasher = DefaultHashBuilder::default();
+        let hasher = RandomState::new();
         let cache = Cache::with(entries, bound.capacity(), Weigh(weigh), hasher.clone(), Collect);
         Self { cache, hasher, bound }
     }
@@ -67,7 +68,7 @@ impl<K: Eq + Hash, V> BoundedCache<K, V> {
         let options =
             OptionsBuilder::new().shards(1).estimated_items_capacity(entries).weight_capacity(capacity).build();
         let Ok(options) = options else { return Self::new(bound, entries, weigh) };
-        let hasher = DefaultHashBuilder::default();
+        let hasher = RandomState::new();
         Self { cache: Cache::with_options(options, Weigh(weigh), hasher.clone(), Collect), hasher, bound }
     }
 

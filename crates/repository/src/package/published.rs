@@ -104,7 +104,10 @@ fn weigh(key: &NameKey<RepositoryId>, package: &Stamped<PublishedPackage>) -> u6
 impl PublishedVersion {
     fn weight(&self) -> usize {
         let hashes = self.hashes.as_ref();
-        let hashes = hashes.map_or(0, |hashes| hashes.sha512.len() + hashes.sha1.len() + hashes.md5.len());
+        let hashes = hashes.map_or(0, |hashes| {
+            let more = [&hashes.sha512, &hashes.md5].into_iter().flatten().map(String::len).sum::<usize>();
+            hashes.sha1.len() + more
+        });
         let origin = self.origin.as_ref().map_or(0, |origin| {
             size_of::<EntryOrigin>() + origin.by.as_ref().map_or(0, String::len) + origin.claimed_by.len()
         });

@@ -107,6 +107,11 @@ impl Rules {
         self.layers.iter().filter_map(|policy| policy.next_change(what, view)).min()
     }
 
+    /// Whether there is an exception.
+    pub(crate) fn has_exceptions(&self) -> bool {
+        self.layers.iter().any(|policy| !policy.exceptions.is_empty())
+    }
+
     /// The next moment at which an exception ends.
     pub(crate) fn ends(&self, now: Millis) -> Option<Millis> {
         let exceptions = self.layers.iter().flat_map(|policy| &policy.exceptions);

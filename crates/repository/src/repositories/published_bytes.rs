@@ -30,7 +30,7 @@ impl Repositories {
         let mut found: Option<Hashes> = None;
         for repository in hosted.filter(|one| may_read(one)) {
             for hashes in self.hashes_of(repository, digest, event).await? {
-                if digests.iter().any(|(checksum, said)| digits(&hashes, *checksum) != *said) {
+                if digests.iter().any(|(checksum, said)| digits(&hashes, *checksum).as_ref() != Some(said)) {
                     continue;
                 }
                 match &found {

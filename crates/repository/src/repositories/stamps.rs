@@ -21,13 +21,17 @@ impl Repositories {
     /// The stamp of the answer to `ask`; `None`: the answer is never a page. Take it before the work. It ends with the
     /// next exception of a policy. The end of a cooldown is added when the versions are read.
     pub fn stamp(&self, ask: &Ask<'_>) -> Option<Stamp> {
-        let now = self.services.clock.now();
+        let is_new = |moment: Millis| {
+            let now = self.services.clock.now();
+            moment <= now && now.0 - moment.0 < SETTLES
+        };
         // A change of that moment may not be in the journal yet.
-        if ask.repository.as_of.is_some_and(|past| past.until <= now && now.0 - past.until.0 < SETTLES) {
+        if ask.repository.as_of.is_some_and(|past| is_new(past.until)) {
             return None;
         }
         let stamp = self.made_from(ask)?;
-        Some(ask.repository.ends(now).map_or(stamp, |ends| stamp.until(ends)))
+        let ends = ask.repository.has_exceptions().then(|| ask.repository.ends(self.services.clock.now())).flatten();
+        Some(ends.map_or(stamp, |ends| stamp.until(ends)))
     }
 
     /// When an answer may change, if that is known. A name that an upstream does not list expires soon, because the

@@ -134,6 +134,7 @@ impl Kept {
         now: Millis,
         event: &mut Event,
     ) -> Result<NamesNow> {
+        context.store.settle_cached(event).await;
         if let Some(ready) = self.valid(context, repository, now) {
             return Ok(NamesNow { names: Some(ready.names.clone()), complete: true });
         }

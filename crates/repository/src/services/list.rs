@@ -24,7 +24,12 @@ pub(crate) async fn read(
     };
     let (records, at) = store.repositories_with_number(event).await?;
     let records = records.into_iter().map(read).collect::<Result<_, store::Error>>()?;
-    build_table(records, at, before, room, stamp)
+    let table = build_table(records, at, before, room, stamp)?;
+    let of = |id: RepositoryId| (id, store.revisions().stamp([Unit::SettingsOf(id)], Millis(i64::MAX)));
+    let settings: HashMap<_, _> = table.by_name.values().map(|one| of(one.id)).collect();
+    // The writer raises the settings of all first. So if this holds, the settings of none had changed since they were read.
+    let settings = if store.revisions().holds(&stamp, Millis(0)) { settings } else { HashMap::new() };
+    Ok(RepositoryTable { settings, ..table })
 }
 
 /// The settings of a repository, as they were read.
@@ -62,7 +67,8 @@ pub(crate) fn build_table(
     for (name, leaves) in leaves_of_groups(&by_name) {
         by_name.entry(name).and_modify(|group| group.leaves = leaves);
     }
-    Ok(RepositoryTable { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), at, stamp })
+    let by_name = by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect();
+    Ok(RepositoryTable { by_name, at, stamp, settings: HashMap::new() })
 }
 
 /// The repositories with other settings of one of them, or with a new one.

@@ -272,7 +272,7 @@ async fn compare_kept(
     if entry.state != State::Live {
         return Ok(None);
     }
-    let is = digits(&entry.hashes, *checksum);
+    let is = digits(&entry.hashes, *checksum).unwrap_or_default();
     if let Some(said) = checksum.read(body) {
         return if said == is { Ok(None) } else { Err(RefusedUpload::ChecksumDiffers { path: key, said, is }.into()) };
     }
@@ -293,7 +293,7 @@ async fn compare(
     event: &mut Event,
 ) -> Result<()> {
     let is = match find(tree, file.path, tree.repository.whole(now), event).await {
-        Ok(entry) => digits(&entry.hashes, checksum),
+        Ok(entry) => digits(&entry.hashes, checksum).unwrap_or_default(),
         Err(Error::NoSuchFile(_) | Error::Removed(_)) => return Ok(()),
         Err(error) => return Err(error),
     };

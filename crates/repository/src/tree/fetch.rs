@@ -2,6 +2,7 @@
 
 use crate::content::{Content, Source};
 use crate::error::{Error, Result};
+use crate::late_digests::LateDigests;
 use crate::policy::hidden::Hidden;
 use crate::policy::rules::View;
 use crate::tree::Tree;
@@ -36,7 +37,7 @@ pub(crate) async fn fetch(
                     Error::NoSuchFile(_) => missing(),
                     other => other,
                 })?;
-                checksum_of(&entry, checksum, of.is_immutable_in(tree.repository))
+                checksum_of(&entry, checksum, of.is_immutable_in(tree.repository)).ok_or_else(missing)?
             }
             Err(error) => return Err(error),
         },
@@ -45,11 +46,12 @@ pub(crate) async fn fetch(
             match of.provenance() {
                 Some(Provenance::Generated) => {
                     let document = Box::pin(of.generate(tree, now, event)).await?.ok_or_else(missing)?;
-                    document.sum(checksum).unwrap_or(document)
+                    let late = LateDigests { workers: &tree.context.workers, store: tree.store };
+                    document.sum(checksum, late, event).await?.ok_or_else(missing)?
                 }
                 Some(Provenance::Uploaded | Provenance::ChecksumOf(..)) | None => {
                     let entry = published(tree, inventory, &of, now, event).await?;
-                    checksum_of(&entry, checksum, of.is_immutable_in(tree.repository))
+                    checksum_of(&entry, checksum, of.is_immutable_in(tree.repository)).ok_or_else(missing)?
                 }
             }
         }
@@ -64,8 +66,8 @@ pub(crate) fn modified(entry: &Entry, lasting: bool) -> Millis {
     if lasting { entry.first_published() } else { entry.published }
 }
 
-fn checksum_of(entry: &Entry, checksum: Checksum, lasting: bool) -> Content {
-    Content { modified: Some(modified(entry, lasting)), ..Content::checksum(&entry.hashes, checksum) }
+fn checksum_of(entry: &Entry, checksum: Checksum, lasting: bool) -> Option<Content> {
+    Some(Content { modified: Some(modified(entry, lasting)), ..Content::checksum(&entry.hashes, checksum)? })
 }
 
 /// The published file. If the names of its folder are in memory and it is not among them, the database is not queried.

@@ -5,7 +5,7 @@ use client::Arriving;
 use format::tree::Checksum;
 use std::fmt;
 use std::sync::Arc;
-use store::{Digest, Hashes};
+use store::{Digest, Hashes, MoreDigests};
 
 /// Prefixes of the headers in which servers declare digests, as build tools look for them
 /// (`aether.connector.basic.includedChecksums`).
@@ -42,7 +42,18 @@ impl DeclaredDigests {
         if let Some(sha1) = tagged.and_then(|(text, _)| Checksum::Sha1.read(text.as_bytes())) {
             claims.push((Checksum::Sha1, sha1));
         }
+        // These are made of each file, and each of them proves its bytes. The others take more time than both together.
+        let is_made = |(checksum, _): &(Checksum, String)| matches!(checksum, Checksum::Sha1 | Checksum::Sha256);
+        if claims.iter().any(is_made) {
+            claims.retain(is_made);
+        }
         Self(claims)
+    }
+
+    /// The digests that the bytes need for the comparison, besides SHA-256 and SHA-1.
+    pub(crate) fn more(&self) -> MoreDigests {
+        let has = |wanted: Checksum| self.0.iter().any(|(checksum, _)| *checksum == wanted);
+        MoreDigests { md5: has(Checksum::Md5), sha512: has(Checksum::Sha512) }
     }
 
     /// The digest in an index of the upstream.
@@ -69,10 +80,10 @@ impl DeclaredDigests {
         self.0.is_empty()
     }
 
-    /// Whether all declared digests are those of the received bytes.
+    /// Whether all declared digests are those of the received bytes. A digest that was not made is not.
     pub(crate) fn check(&self, hashes: &Hashes) -> Result<(), DigestMismatch> {
         for (checksum, said) in &self.0 {
-            let is = digits(hashes, *checksum);
+            let is = digits(hashes, *checksum).unwrap_or_default();
             if is != *said {
                 return Err(DigestMismatch { checksum: *checksum, said: said.clone(), is });
             }
@@ -102,8 +113,8 @@ mod tests {
         let nexus = format!("\"{{SHA1{{{}}}}}\"", hashes.sha1);
         for (name, value) in [
             ("x-checksum-sha1", hashes.sha1.as_str()),
-            ("x-checksum-sha512", &hashes.sha512),
-            ("x-goog-meta-checksum-md5", &hashes.md5),
+            ("x-checksum-sha512", hashes.sha512.as_deref().unwrap()),
+            ("x-goog-meta-checksum-md5", hashes.md5.as_deref().unwrap()),
             ("x-amz-meta-checksum-sha256", &hashes.sha256.to_string().to_uppercase()),
             ("etag", &nexus),
         ] {
@@ -115,11 +126,20 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_said_must_be_so() {
-        let hashes = Hashes::of(b"lamp");
-        let wrong = claims(&[("x-checksum-sha1", &hashes.sha1), ("x-checksum-md5", &"0".repeat(32))]);
+    fn all_that_is_said_and_made_must_be_so() {
+        let (hashes, zeros) = (Hashes::of(b"lamp"), "0".repeat(64));
+        let wrong = claims(&[("x-checksum-sha1", &hashes.sha1), ("x-checksum-sha256", &zeros)]);
         let differs = wrong.check(&hashes).unwrap_err();
-        assert_eq!((differs.checksum, differs.is), (Checksum::Md5, hashes.md5.clone()));
+        assert_eq!((differs.checksum, differs.is), (Checksum::Sha256, hashes.sha256.to_string()));
+        let (md5, sha512) =
+            (("x-checksum-md5", &zeros[..32]), ("x-checksum-sha512", hashes.sha512.as_deref().unwrap()));
+        let enough = claims(&[("x-checksum-sha1", &hashes.sha1), md5, sha512]);
+        assert_eq!((enough.more(), enough.promised().len()), (MoreDigests::default(), 1), "SHA-1 proves the bytes");
+        assert!(enough.check(&Hashes::with(b"lamp", enough.more())).is_ok());
+        let alone = claims(&[md5, sha512]);
+        assert_eq!(alone.more(), MoreDigests::ALL);
+        assert_eq!(alone.check(&hashes).unwrap_err().checksum, Checksum::Md5);
+        assert!(claims(&[sha512]).check(&Hashes::with(b"lamp", MoreDigests::default())).is_err(), "it was not made");
         assert!(
             DeclaredDigests::beside(Checksum::Sha1, format!("{}  lamp", hashes.sha1).as_bytes()).check(&hashes).is_ok()
         );

@@ -29,10 +29,10 @@ impl Remote {
         match coding {
             ContentCoding::Identity => Ok(download),
             ContentCoding::Gzip if is_right(&download) => Ok(download),
-            ContentCoding::Gzip => self.gunzip(file, download.held.clone(), download.hashes.size_bytes, event).await,
+            ContentCoding::Gzip => self.gunzip(file, download.held.clone(), download.hashes.clone(), event).await,
             ContentCoding::GzipOfItself if !are_known || is_right(&download) => Ok(download),
             ContentCoding::GzipOfItself => {
-                match self.gunzip(file, download.held.clone(), download.hashes.size_bytes, event).await {
+                match self.gunzip(file, download.held.clone(), download.hashes.clone(), event).await {
                     Ok(decoded) if is_right(&decoded) => Ok(decoded),
                     // Neither is right: what came is refused, or taken, as its repository says.
                     Ok(_) | Err(Trouble::Upstream(_)) => Ok(download),
@@ -42,16 +42,16 @@ impl Remote {
         }
     }
 
-    /// What a body of `size_bytes` decodes to.
+    /// What a body decodes to, with the same digests.
     async fn gunzip(
         &self,
         file: &File<'_>,
         held: Held,
-        size_bytes: u64,
+        hashes: Hashes,
         event: &mut Event,
     ) -> Result<Download, Trouble> {
-        let (store, workers) = (&self.remotes.store, &self.remotes.workers);
-        let mut gunzip = Gunzip::new(held, size_bytes, file.longest());
+        let (store, workers, more) = (&self.remotes.store, &self.remotes.workers, hashes.more());
+        let mut gunzip = Gunzip::new(held, hashes.size_bytes, file.longest());
         let (mut first, mut staged) = (BytesMut::new(), None);
         loop {
             let next = move |_: &mut ()| {
@@ -71,7 +71,7 @@ impl Remote {
             match &mut staged {
                 None if (first.len() + piece.len()) as u64 <= TAIL => first.extend_from_slice(&piece),
                 None => {
-                    let mut begun = store.stage(event).await?;
+                    let mut begun = store.stage_fetched(more, event).await?;
                     if !first.is_empty() {
                         begun.write(first.split().freeze(), event).await?;
                     }
@@ -83,7 +83,7 @@ impl Remote {
         }
         let Some(staged) = staged else {
             let bytes = first.freeze();
-            let hashes = event.time(Op::Hash, || Hashes::of(&bytes));
+            let hashes = event.time(Op::Hash, || Hashes::with(&bytes, more));
             return Ok(Download {
                 hashes,
                 held: Held::Bytes(bytes.clone()),

@@ -7,26 +7,20 @@ use crate::upstream::abandoned::Followers;
 use crate::upstream::document_bytes;
 use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::Failure;
+use crate::upstream::pieces::Pieces;
 use crate::upstream::trouble::Trouble;
 use bytes::{Bytes, BytesMut};
-use client::Arriving;
 use format::tree::Checksum;
 use std::fs;
-use std::future::Future;
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
-use store::{Arrival, Hashes, Held, Store};
-use telemetry::{Event, Op, Reason};
+use store::{Arrival, Hashes, Held, MoreDigests, Store};
+use telemetry::{Event, Op};
 use tokio::sync::watch;
 
 /// This number of bytes at the end is held back until the digest is verified, so that no client has a complete wrong
 /// file. A smaller file is sent only after its verification.
 pub(crate) const TAIL: u64 = 64 << 10;
-/// Number of bytes that one write takes, if they have arrived.
-const PIECE: usize = 64 << 10;
-
 /// Receives the file that other requests may read from now on as it grows, and the expected digests.
 pub(crate) trait Show: FnOnce(Arc<fs::File>, watch::Receiver<Grown>, Promised) {}
 impl<F: FnOnce(Arc<fs::File>, watch::Receiver<Grown>, Promised)> Show for F {}
@@ -40,7 +34,7 @@ pub(crate) struct Download {
     /// The file for the store.
     pub(crate) arrival: Arrival,
     /// Tells the readers of the growing file that it has ended, if there are readers.
-    pub(crate) growth: Option<Growth>,
+    pub(crate) growth: Option<Arc<Growth>>,
 }
 
 /// Tells the readers of a growing file how many bytes they may read. Dropping it before the end breaks off their
@@ -50,61 +44,61 @@ pub(crate) struct Growth(watch::Sender<Grown>);
 /// A body that is arriving, and the parties that need it.
 pub(crate) struct Incoming<'a, S> {
     pub(crate) file: &'a File<'a>,
-    pub(crate) answer: &'a mut Arriving,
-    pub(crate) expected: &'a mut ExpectedDigests,
+    pub(crate) pieces: Pieces<'a>,
+    pub(crate) expected: &'a ExpectedDigests,
+    /// The digests that it gets besides SHA-256 and SHA-1.
+    pub(crate) more: MoreDigests,
     /// Receives the growing file as soon as there are bytes to read. `None`: no request may read it before its end.
     pub(crate) show: Option<S>,
     pub(crate) followers: Followers<'a>,
-    /// The most bytes that it may have.
-    pub(crate) longest: u64,
 }
 
 impl<S: Show> Incoming<'_, S> {
     /// Receives the whole body.
-    pub(crate) async fn take(self, store: &Store, event: &mut Event) -> Result<Download, Trouble> {
-        let longest = self.longest;
-        refuse_above(longest, self.answer.length().unwrap_or(0))?;
+    pub(crate) async fn take(mut self, store: &Store, event: &mut Event) -> Result<Download, Trouble> {
+        self.pieces.check_length()?;
+        // Of a body that is announced as long, the first bytes are enough to begin its file.
+        let enough = if self.pieces.length().is_some_and(|length| length > TAIL) { 0 } else { TAIL };
         let mut first = BytesMut::new();
-        while first.len() as u64 <= TAIL
-            && let Some(piece) = self.answer.next(event).await
-        {
-            first.extend_from_slice(&piece?);
-            refuse_above(longest, first.len() as u64)?;
-            if self.answer.length().is_some_and(|length| length > TAIL) {
-                return self.take_file(store, first, event).await;
-            }
-        }
-        if first.len() as u64 > TAIL {
-            return self.take_file(store, first, event).await;
+        while !self.pieces.is_over() && first.len() as u64 <= enough {
+            self.pieces.gather(&mut first, event).await?;
         }
         refuse_a_page(self.file, &first)?;
-        let bytes = first.freeze();
-        let hashes = event.time(Op::Hash, || Hashes::of(&bytes));
+        if !self.pieces.is_over() || first.len() as u64 > TAIL {
+            return self.take_file(store, first, event).await;
+        }
+        let bytes = self.pieces.keep(first);
+        let hashes = event.time(Op::Hash, || Hashes::with(&bytes, self.more));
         Ok(Download { hashes, held: Held::Bytes(bytes.clone()), arrival: Arrival::Bytes(bytes), growth: None })
     }
 
+    /// Receives what follows `first` into a file. A piece is written while the next one arrives, and its readers are woken
+    /// by the thread that has written it.
     async fn take_file(self, store: &Store, first: BytesMut, event: &mut Event) -> Result<Download, Trouble> {
-        refuse_a_page(self.file, &first)?;
-        let Self { answer, expected, show, mut followers, longest, .. } = self;
-        let length = answer.length();
-        let mut staged = store.stage(event).await?;
-        let file = Arc::new(staged.open()?);
-        let (growth, grown) = Growth::new();
-        let mut piece = Some(first.freeze());
-        let mut show = show.map(|show| (show, grown));
-        while let Some(bytes) = piece {
-            staged.write(bytes, event).await?;
-            growth.come_to(staged.size_bytes(), length);
-            if let Some((show, grown)) = show.take() {
-                show(file.clone(), grown, expected.soon(event).await?);
+        let Self { mut pieces, expected, more, show, mut followers, .. } = self;
+        let length = pieces.length();
+        let (mut staged, file, mut piece) = store.stage_first(more, first, event).await?;
+        let (file, mut growth) = (Arc::new(file), None);
+        // A file that is complete by now is shown after its verification.
+        if !pieces.is_over() {
+            let (begun, grown) = Growth::new();
+            begun.come_to(pieces.came(), length);
+            if let Some(show) = show {
+                show(file.clone(), grown, expected.soon(event).await);
             }
-            followers.look(growth.readers(), staged.size_bytes(), length)?;
-            refuse_above(longest, staged.size_bytes())?;
-            piece = gather(answer, event).await?;
+            growth = Some(Arc::new(begun));
         }
+        while let Some(growth) = growth.as_ref().filter(|_| !pieces.is_over()) {
+            followers.look(growth.readers(), pieces.came(), length)?;
+            pieces.gather(&mut piece, event).await?;
+            let (growth, came) = (growth.clone(), pieces.came());
+            piece = staged.write_behind(piece, move || growth.come_to(came, length), event).await?;
+        }
+        pieces.give_back(staged.settle(event).await?);
+        pieces.give_back(piece);
         let hashes = staged.hashes()?;
         let arrival = Arrival::Staged(Box::new(staged));
-        Ok(Download { hashes, held: Held::File(file), arrival, growth: Some(growth) })
+        Ok(Download { hashes, held: Held::File(file), arrival, growth })
     }
 }
 
@@ -150,35 +144,6 @@ impl Drop for Growth {
         };
         self.0.send_if_modified(broken);
     }
-}
-
-/// The next piece, together with everything else that has arrived by now, because each write costs a thread switch.
-async fn gather(answer: &mut Arriving, event: &mut Event) -> Result<Option<Bytes>, Trouble> {
-    let Some(first) = answer.next(event).await.transpose()? else { return Ok(None) };
-    if first.len() >= PIECE {
-        return Ok(Some(first));
-    }
-    let mut piece = BytesMut::from(first);
-    while piece.len() < PIECE {
-        let next = {
-            let mut next = pin!(answer.next(event));
-            std::future::poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await
-        };
-        match next {
-            Poll::Ready(Some(more)) => piece.extend_from_slice(&more?),
-            // At the end of the body, the next call reports the end again.
-            Poll::Ready(None) | Poll::Pending => break,
-        }
-    }
-    Ok(Some(piece.freeze()))
-}
-
-/// Refuses a body of more bytes than its file can have.
-fn refuse_above(longest: u64, size_bytes: u64) -> Result<(), Failure> {
-    if size_bytes <= longest {
-        return Ok(());
-    }
-    Err(Failure::new(Reason::UpstreamInvalid, format!("the upstream's file is larger than {longest} bytes")))
 }
 
 /// Refuses a body that begins like an HTML page if the file cannot be one.

@@ -8,17 +8,18 @@
 use crate::upstream::Remote;
 use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::failure::Failure;
-use crate::upstream::trouble::Trouble;
 use bytes::BytesMut;
 use client::{Conditions, Upstream};
 use flate2::read::GzDecoder;
 use format::tree::{self, Checksum};
 use std::borrow::Cow;
+use std::future::poll_fn;
 use std::io::Read;
-use std::sync::Arc;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::Duration;
-use telemetry::{Event, EventId, Job, Op, Reason};
-use tokio::task::JoinHandle;
+use telemetry::{Event, EventId, Job, Op, Reason, lock};
 use tokio::time::timeout;
 
 /// How long a body is held back for its checksum file. Clients that receive a digest with the file do not request the
@@ -28,52 +29,89 @@ const SOON: Duration = Duration::from_millis(250);
 /// Number of characters that a message quotes of an invalid checksum.
 const QUOTED: usize = 40;
 
-/// The declared digests, or the request for them.
-pub(crate) enum ExpectedDigests {
-    Said(DeclaredDigests),
-    /// There is or may be a checksum file, and it cannot be fetched.
-    Unknown(Failure),
-    /// The job that requests it, and the id of its event.
-    Asked(JoinHandle<Beside>, EventId),
-}
-
 /// The content of a checksum file: empty if the upstream has none, or the reason why it is unknown.
 type Beside = Result<DeclaredDigests, Failure>;
 
+/// The declared digests, or the request for them, which is under way while [`ExpectedDigests::beside`] or
+/// [`ExpectedDigests::sure`] is polled.
+pub(crate) struct ExpectedDigests {
+    asking: Mutex<Asking>,
+    /// The event of the request.
+    id: Option<EventId>,
+}
+
+enum Asking {
+    Known(Beside),
+    /// The request for the checksum file.
+    Asked(Pin<Box<dyn Future<Output = Beside> + Send>>),
+}
+
 impl ExpectedDigests {
-    /// Requests the checksum file of `path`, as a job, because the body arrives at the same time.
-    pub(crate) fn ask(upstream: Arc<Upstream>, remote: &Remote, path: &str) -> Self {
-        let (job, path) = (remote.job("fetch.checksum", path), path.to_owned());
-        let id = job.id;
-        Self::Asked(tokio::spawn(beside(upstream, path, job)), id)
+    /// Digests that are known.
+    pub(crate) fn said(claims: DeclaredDigests) -> Self {
+        Self { asking: Mutex::new(Asking::Known(Ok(claims))), id: None }
     }
 
-    /// The digests that are known within a short time, for a client that receives the file as it arrives.
-    pub(crate) async fn soon(&mut self, event: &mut Event) -> Result<Arc<[(Checksum, String)]>, Trouble> {
-        if let Self::Asked(asked, id) = self {
-            event.upstream_mut().flight = Some(*id);
-            let _running = event.running(Op::FlightWait);
-            if let Ok(said) = timeout(SOON, asked).await {
-                *self = said.map_err(|_| store::Error::GivenUp)?.map_or_else(Self::Unknown, Self::Said);
-            }
-        }
-        Ok(match self {
-            Self::Said(claims) => claims.promised(),
-            Self::Asked(..) | Self::Unknown(_) => Arc::new([]),
+    /// Those in the checksum file of `path`, which is requested while the body arrives. A job records the request.
+    pub(crate) fn ask(upstream: Arc<Upstream>, remote: &Remote, path: &str) -> Self {
+        let (job, path) = (remote.job("fetch.checksum", path), path.to_owned());
+        let id = Some(job.id);
+        Self { asking: Mutex::new(Asking::Asked(Box::pin(beside(upstream, path, job)))), id }
+    }
+
+    /// The result of `receive`, which receives the body. The request goes on meanwhile. It begins when the body has to be
+    /// waited for, or is complete: then it can have the same connection.
+    pub(crate) async fn beside<T>(&self, receive: impl Future<Output = T>) -> T {
+        let mut receive = pin!(receive);
+        poll_fn(|cx| match receive.as_mut().poll(cx) {
+            Poll::Pending if self.goes_on(cx) => receive.as_mut().poll(cx),
+            polled => polled,
         })
+        .await
+    }
+
+    /// Lets the request go on. Returns whether it has ended just now.
+    fn goes_on(&self, cx: &mut Context<'_>) -> bool {
+        let mut asking = lock(&self.asking);
+        let Asking::Asked(request) = &mut *asking else { return false };
+        let Poll::Ready(said) = request.as_mut().poll(cx) else { return false };
+        *asking = Asking::Known(said);
+        true
+    }
+
+    /// The digests that are known within a short time, for a client that receives the file as it arrives. Only for the future
+    /// that [`ExpectedDigests::beside`] polls.
+    pub(crate) async fn soon(&self, event: &mut Event) -> Arc<[(Checksum, String)]> {
+        let known = || match &*lock(&self.asking) {
+            Asking::Known(Ok(claims)) => Poll::Ready(claims.promised()),
+            Asking::Known(Err(_)) => Poll::Ready(Arc::default()),
+            Asking::Asked(_) => Poll::Pending,
+        };
+        match known() {
+            Poll::Ready(promised) => promised,
+            Poll::Pending => self.waited(event, timeout(SOON, poll_fn(|_| known()))).await.unwrap_or_default(),
+        }
     }
 
     /// Waits for the declared digests.
-    pub(crate) async fn sure(self, event: &mut Event) -> Result<Beside, Trouble> {
-        match self {
-            Self::Said(claims) => Ok(Ok(claims)),
-            Self::Unknown(failure) => Ok(Err(failure)),
-            Self::Asked(asked, id) => {
-                event.upstream_mut().flight = Some(id);
-                let _running = event.running(Op::FlightWait);
-                Ok(asked.await.map_err(|_| store::Error::GivenUp)?)
+    pub(crate) async fn sure(self, event: &mut Event) -> Beside {
+        let ended = poll_fn(|cx| {
+            self.goes_on(cx);
+            match &*lock(&self.asking) {
+                Asking::Known(said) => Poll::Ready(said.clone()),
+                Asking::Asked(_) => Poll::Pending,
             }
+        });
+        match self.id {
+            Some(_) => self.waited(event, ended).await,
+            None => ended.await,
         }
+    }
+
+    /// Records a wait for the request.
+    async fn waited<T>(&self, event: &mut Event, wait: impl Future<Output = T>) -> T {
+        event.upstream_mut().flight = self.id;
+        event.during(Op::FlightWait, wait).await
     }
 }
 
@@ -120,4 +158,63 @@ async fn read_beside(upstream: &Arc<Upstream>, path: &str, event: &mut Event) ->
         return Err(Failure::new(Reason::UpstreamInvalid, text));
     }
     Ok(claims)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use telemetry::Millis;
+    use tokio::sync::oneshot;
+    use tokio::task::yield_now;
+
+    fn asked(request: impl Future<Output = Beside> + Send + 'static) -> ExpectedDigests {
+        ExpectedDigests { asking: Mutex::new(Asking::Asked(Box::pin(request))), id: Some(EventId(7)) }
+    }
+
+    fn sha1() -> DeclaredDigests {
+        DeclaredDigests::said(Checksum::Sha1, "0".repeat(40))
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_there_already_is_received_before_its_checksum_is_requested() {
+        let begun = Arc::new(AtomicBool::new(false));
+        let begins = begun.clone();
+        let expected = asked(async move {
+            begins.store(true, Relaxed);
+            yield_now().await;
+            Ok(sha1())
+        });
+        assert!(!expected.beside(async { begun.load(Relaxed) }).await);
+        let mut event = Event::job("test", Millis(1));
+        assert_eq!(expected.sure(&mut event).await.unwrap(), sha1());
+        assert_eq!((event.tally(Op::FlightWait).count, event.upstream_mut().flight), (1, Some(EventId(7))));
+    }
+
+    #[tokio::test]
+    async fn the_request_goes_on_while_the_body_is_waited_for() {
+        let (end, ended) = oneshot::channel();
+        let expected = asked(async move {
+            yield_now().await;
+            end.send(()).unwrap();
+            Ok(sha1())
+        });
+        let mut event = Event::job("test", Millis(1));
+        let promised = expected.beside(async {
+            ended.await.unwrap();
+            expected.soon(&mut event).await
+        });
+        assert_eq!(promised.await[..], [(Checksum::Sha1, "0".repeat(40))]);
+    }
+
+    #[tokio::test]
+    async fn a_client_waits_for_a_promise_while_the_request_is_under_way() {
+        let expected = asked(async {
+            yield_now().await;
+            Ok(sha1())
+        });
+        let mut event = Event::job("test", Millis(1));
+        assert_eq!(expected.beside(expected.soon(&mut event)).await.len(), 1);
+        assert_eq!(event.tally(Op::FlightWait).count, 1);
+    }
 }

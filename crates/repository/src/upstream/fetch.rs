@@ -6,17 +6,23 @@ use crate::content::{Freshness, How};
 use crate::error::{Error, Result};
 use crate::tree::file::File;
 use crate::upstream::failure::Failure;
-use crate::upstream::flight::{ArrivedBy, FetchResult, FlightLifetime, FollowUntil, Stage};
+use crate::upstream::flight::{ArrivedBy, FetchResult, Flight, FlightLifetime, FollowUntil, Stage};
+use crate::upstream::known_files::KnownFile;
 use crate::upstream::proof::Proof;
 use crate::upstream::row::OfUpstream;
 use crate::upstream::trace::FetchTrace;
 use crate::upstream::ttl::{Ttl, TtlState};
-use crate::upstream::{KeptFile, PATIENCE, Remembered, Remote, TRIAL_PATIENCE};
+use crate::upstream::{KeptFile, Looked, PATIENCE, Remembered, Remote, TRIAL_PATIENCE};
 use crate::visible::shown;
+use bytes::Bytes;
 use format::tree::{self, Checksum};
+use std::time::Duration;
 use store::Held;
 use telemetry::{Event, Millis, Miss, Reason};
 use tokio::time::timeout;
+
+/// How long the request for a checksum waits for its file, which is arriving.
+const CHECKSUM_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Returns the file, or the checksum of its bytes.
 pub(crate) async fn present(
@@ -43,10 +49,28 @@ async fn checksum_file(
 ) -> Result<Content> {
     // Metadata is small, so it is fetched for its checksum, and both have the same state. Other files may be large, and
     // a client that requests only their checksum may have the file already.
+    let lasting = !of.is_metadata() && Ttl::of(&remote.repository, of).lasting();
+    let under_way = remote.flight_under_way(of.path);
+    let known = if lasting { remote.known_file(of, event).await } else { None };
     let of = if of.is_metadata() {
         file(remote, of, trace, event).await?
+    } else if let Some(KnownFile::Absent) = known {
+        match landed(remote, of, under_way, trace, event).await {
+            Some(kept) => answer(remote, of, kept, How::Kept, None, trace, event).await?,
+            None => return file(remote, asked, trace, event).await,
+        }
+    } else if let Some(KnownFile::Cached(known)) = known
+        && matches!(checksum, Checksum::Sha1 | Checksum::Sha256)
+    {
+        // Nobody reads its bytes.
+        let kept = KeptFile { known, held: Held::Bytes(Bytes::new()) };
+        answer(remote, of, kept, How::Kept, None, trace, event).await?
     } else {
-        match remote.recall(of, event).await? {
+        let mut found = remote.recall(of, event).await?;
+        if found.is_none() {
+            found = landed(remote, of, under_way, trace, event).await.map(Remembered::File);
+        }
+        match found {
             Some(Remembered::File(kept)) if Ttl::of(&remote.repository, of).lasting() => {
                 answer(remote, of, kept, How::Kept, None, trace, event).await?
             }
@@ -57,9 +81,26 @@ async fn checksum_file(
             _ => return file(remote, asked, trace, event).await,
         }
     };
-    match of.sum(checksum) {
+    match of.sum(checksum, remote.late_digests(), event).await? {
         Some(sum) => Ok(sum),
         None => file(remote, asked, trace, event).await,
+    }
+}
+
+/// The file of a fetch that was under way before the file was looked for, or is now, if it is complete within a short time. So a
+/// client that requests files and checksums side by side makes this server call the upstream once for both.
+async fn landed(
+    remote: &Remote,
+    of: &File<'_>,
+    flight: Option<Flight>,
+    trace: &mut FetchTrace,
+    event: &mut Event,
+) -> Option<KeptFile> {
+    let flight = flight.or_else(|| remote.flight_under_way(of.path)).filter(|_| remote.may_wait().is_ok())?;
+    trace.flight = Some(flight.id);
+    match timeout(CHECKSUM_PATIENCE, flight.follow(FollowUntil::Done, event)).await.ok()?? {
+        Stage::Done(Ok(FetchResult::File(kept, _))) => Some(kept),
+        _ => None,
     }
 }
 
@@ -84,7 +125,9 @@ pub(crate) async fn file_by(
 ) -> Result<Content> {
     let (now, path, ttl) = (remote.now(), file.path, Ttl::of(&remote.repository, file));
     let (cached, facts) = (remote.remotes.store.cached_counts(), remote.remotes.store.facts_counts());
+    let landings = remote.remotes.flights.landings(remote.repository.origin, path);
     let recalled = remote.recall(file, event).await?;
+    let looked = Looked { found: recalled.clone(), landings };
     let behind = match &recalled {
         Some(Remembered::File(kept)) => remote.is_behind_counterpart(file, &kept.known, event).await?,
         Some(Remembered::MissingUntil(_)) | None => false,
@@ -127,7 +170,7 @@ pub(crate) async fn file_by(
     // The fetch finds out whether an upstream that hung answers again, and no request waits long for that.
     let trial = remote.is_in_doubt();
     let lasts = if had.is_some() || trial { FlightLifetime::ToItsEnd } else { FlightLifetime::WhileFollowed };
-    let flight = match remote.may_wait().and_then(|()| remote.flight_of(path, lasts, proof.indexed())) {
+    let flight = match remote.may_wait().and_then(|()| remote.flight_of(path, lasts, proof.indexed(), Some(looked))) {
         Ok(flight) => flight,
         // The upstream cannot be called now. The last good file is as good as after a failure.
         Err(error) => {

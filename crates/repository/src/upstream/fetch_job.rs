@@ -11,10 +11,11 @@ use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::Failure;
 use crate::upstream::flight::{ArrivedBy, Arriving as Shown, FetchResult, Stage};
 use crate::upstream::flight_use::FlightUse;
+use crate::upstream::pieces::Pieces;
 use crate::upstream::proof::{IndexedFile, Proof};
 use crate::upstream::trouble::Trouble;
 use crate::upstream::ttl::{Ttl, TtlState};
-use crate::upstream::{KeptFile, Remembered, Remote};
+use crate::upstream::{KeptFile, Looked, Remembered, Remote};
 use bytes::Bytes;
 use client::{Arriving, Conditions, Upstream};
 use std::io;
@@ -53,12 +54,15 @@ impl<'a> FetchJob<'a> {
         Self { remote, file, ttl, stages, used, stamp, began: remote.now(), indexed }
     }
 
-    /// Renews the cached file, or fetches it.
-    pub(crate) async fn fly(&self, event: &mut Event) -> Result<FetchResult, Trouble> {
+    /// Renews the cached file, or fetches it. `looked`: what the cache is known to have of it.
+    pub(crate) async fn fly(&self, looked: Option<Looked>, event: &mut Event) -> Result<FetchResult, Trouble> {
         let now = self.remote.now();
         let before = event.runs_so_far();
-        // Another fetch may have ended after the caller looked.
-        let had = match self.remote.recall(&self.file, event).await? {
+        let found = match looked {
+            Some(looked) => looked.found,
+            None => self.remote.recall(&self.file, event).await?,
+        };
+        let had = match found {
             Some(Remembered::MissingUntil(until))
                 if self.remote.repository.counts_as_missing(&self.file, until, now) =>
             {
@@ -179,10 +183,11 @@ impl<'a> FetchJob<'a> {
             None if asked && !self.file.is_metadata() => DeclaredDigests::of(&answer),
             Some(_) | None => DeclaredDigests::default(),
         };
-        let mut expected = if asked && claims.is_empty() && self.file.has_checksum_beside() {
+        let more = claims.more().and(self.indexed.more);
+        let expected = if asked && claims.is_empty() && self.file.has_checksum_beside() {
             ExpectedDigests::ask(upstream.clone(), self.remote, self.file.path)
         } else {
-            ExpectedDigests::Said(claims)
+            ExpectedDigests::said(claims)
         };
         let text = |name| answer.header(name).map(str::to_owned);
         let (etag, modified) = (text("etag"), text("last-modified"));
@@ -201,10 +206,10 @@ impl<'a> FetchJob<'a> {
         let is_sized = policy == ChecksumPolicy::Strict && coding == ContentCoding::Identity;
         let placed_bytes = placed.filter(|_| is_sized).map_or(u64::MAX, |placed| placed.size_bytes);
         let longest = self.file.longest().min(placed_bytes);
-        let (file, answer) = (&self.file, &mut answer);
-        let incoming = Incoming { file, answer, expected: &mut expected, show, followers, longest };
-        let download = incoming.take(store, event).await?;
-        let (claims, unknown) = match expected.sure(event).await? {
+        let (file, pieces) = (&self.file, Pieces::new(&mut answer, longest, &self.remote.remotes.pieces));
+        let incoming = Incoming { file, pieces, expected: &expected, more, show, followers };
+        let download = expected.beside(incoming.take(store, event)).await?;
+        let (claims, unknown) = match expected.sure(event).await {
             Ok(claims) => (claims, None),
             Err(failure) if policy == ChecksumPolicy::Warn => (DeclaredDigests::default(), Some(failure)),
             Err(failure) => return Err(failure.into()),

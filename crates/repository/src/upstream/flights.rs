@@ -10,7 +10,7 @@ use crate::upstream::flight_use::FlightUse;
 use crate::upstream::flights::table::{FlightEntry, FlightKey};
 use crate::upstream::proof::IndexedFile;
 use crate::upstream::trouble::Trouble;
-use crate::upstream::{Remote, Remotes};
+use crate::upstream::{Looked, Remote, Remotes};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,12 +21,18 @@ use tokio::sync::watch;
 impl Remote {
     /// The fetch of `path`: the one in flight, or a new one with this lifetime.
     pub(crate) fn flight(&self, path: &str, lasts: FlightLifetime) -> Result<Flight> {
-        self.flight_of(path, lasts, IndexedFile::default())
+        self.flight_of(path, lasts, IndexedFile::default(), None)
     }
 
-    /// The same, for a file that an index of the upstream has. A Koji repository has no other files, so its upstream is
-    /// asked for nothing else.
-    pub(crate) fn flight_of(&self, path: &str, lasts: FlightLifetime, indexed: IndexedFile) -> Result<Flight> {
+    /// The same, for a file that an index of the upstream has, and that the caller has looked for in the cache. A Koji
+    /// repository has no other files, so its upstream is asked for nothing else.
+    pub(crate) fn flight_of(
+        &self,
+        path: &str,
+        lasts: FlightLifetime,
+        indexed: IndexedFile,
+        looked: Option<Looked>,
+    ) -> Result<Flight> {
         if !self.repository.asks {
             return Err(Error::Unasked);
         }
@@ -39,6 +45,8 @@ impl Remote {
         if self.repository.is_koji() && indexed.placed.is_none() {
             return Err(Error::NoSuchFile(path.to_owned()));
         }
+        // Since the caller looked, another fetch of the path may have ended.
+        let looked = looked.filter(|looked| looked.landings == flights.landings(key.0, path));
         let place = flights.enter(&mut table, key.0.repository).map_err(store::Error::from)?;
         let job = self.job("fetch", path);
         let (stages, stage) = watch::channel(Stage::Asking);
@@ -52,8 +60,14 @@ impl Remote {
         drop(table);
         let entry = Entry { remotes: self.remotes.clone(), id: flight.id, key };
         let under_way = UnderWay { remote: self.clone(), entry, used, _own: own, _place: place };
-        self.remotes.back.spawn(async move { under_way.fly(stages, indexed, job).await });
+        self.remotes.back.spawn(async move { under_way.fly(stages, indexed, looked, job).await });
         Ok(flight)
+    }
+
+    /// The fetch of `path` that is in flight.
+    pub(crate) fn flight_under_way(&self, path: &str) -> Option<Flight> {
+        let key = (self.repository.origin, path.to_owned());
+        self.remotes.flights.table().lines.get(&key).filter(|_| self.repository.asks).map(FlightEntry::flight)
     }
 
     /// Makes the fetch of `path` continue to its end even if its followers leave, because other clients will want the
@@ -109,12 +123,12 @@ struct Entry {
 }
 
 impl UnderWay {
-    async fn fly(self, stages: watch::Sender<Stage>, indexed: IndexedFile, mut job: Job) {
+    async fn fly(self, stages: watch::Sender<Stage>, indexed: IndexedFile, looked: Option<Looked>, mut job: Job) {
         // The entry is removed before followers learn the result.
         let path = self.entry.key.1.clone();
         let file = self.remote.repository.file(&path);
         let fetch = FetchJob::new(&self.remote, file, &stages, &self.used, indexed);
-        let landed = Box::pin(fetch.fly(&mut job)).await;
+        let landed = Box::pin(fetch.fly(looked, &mut job)).await;
         let outcome = match &landed {
             Ok(_) => Outcome::Done,
             Err(Trouble::Left) => Outcome::ClientGone,
@@ -141,12 +155,6 @@ impl UnderWay {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        let flights = &self.remotes.flights;
-        let mut table = flights.table();
-        // A fetch without followers was removed before, and another one may have begun since.
-        if table.lines.get(&self.key).is_some_and(|line| line.id == self.id) {
-            table.lines.remove(&self.key);
-        }
-        flights.leave(&mut table, self.key.0.repository);
+        self.remotes.flights.land(&self.key, self.id);
     }
 }

@@ -2,7 +2,7 @@
 //! number of concurrent requests.
 //!
 //! In reading order: [`fetch`] decides, [`refused`] has the paths for which no upstream is called, [`ttl`] the TTL of a
-//! cached file, unless a hint makes it [`due`] or a [`counterpart`] is newer; [`flights`] allows one fetch of a path at a time ([`flight`]),
+//! cached file, unless a hint makes it [`due`] or a [`counterpart`] is newer; [`known_files`] spares looks in the cache; [`flights`] allows one fetch of a path at a time ([`flight`]),
 //! [`fetch_job`] is such a fetch, and [`download`] receives its body. [`first_seen`] makes the journal record new
 //! versions, [`release_age`] computes the age of a version, and [`past`] answers as of a moment. [`verify`] checks
 //! cached files. No file here knows a package format: paths come as [`File`], which calls its format.
@@ -29,8 +29,12 @@ pub(crate) mod gunzip;
 pub(crate) mod hinted;
 pub(crate) mod hinted_ttl;
 pub(crate) mod job;
+pub(crate) mod known_files;
+pub(crate) mod looks;
 pub(crate) mod past;
 pub(crate) mod path_lists;
+pub(crate) mod piece_buffers;
+pub(crate) mod pieces;
 pub(crate) mod placed;
 pub(crate) mod proof;
 pub(crate) mod refused;
@@ -46,12 +50,16 @@ use crate::bad_setting::BadSetting;
 use crate::error::{Error, Result};
 use crate::hints::HintBoard;
 use crate::index::open_files::OpenFiles;
+use crate::late_digests::LateDigests;
 use crate::record::RemoteRecord;
 use crate::repository::Repository;
 use crate::tree::file::File;
 use crate::upstream::factory::UpstreamFactory;
+use crate::upstream::first_seen::sights::FirstSightQueues;
 use crate::upstream::flights::table::Flights;
+use crate::upstream::known_files::{KnownFiles, LookedUp};
 use crate::upstream::path_lists::PathLists;
+use crate::upstream::piece_buffers::PieceBuffers;
 use crate::waiters::{Place, Waiters};
 use crate::workers::Workers;
 use client::HostState;
@@ -108,10 +116,14 @@ pub(crate) struct Remotes {
     pub(crate) flights: Flights,
     /// The bound of downloads that no request waits for any more.
     pub(crate) abandoned: Arc<Bound>,
+    /// Memory for bytes that have arrived and are not written yet.
+    pub(crate) pieces: PieceBuffers,
     /// The requests that wait for upstreams.
     pub(crate) waiters: Waiters,
     /// Large files that stay open.
     pub(crate) opened: OpenFiles<Origin, KeptFile>,
+    /// Facts about cached files without a look.
+    pub(crate) known_files: KnownFiles,
     /// The lists of paths that some upstreams publish.
     pub(crate) lists: PathLists,
     /// The bound of memory for the indexes of upstreams.
@@ -124,6 +136,8 @@ pub(crate) struct Remotes {
     pub(crate) width: usize,
     /// Looks for the date of a file, by its format.
     pub(crate) date_lookup: DateLookup,
+    /// What was first seen at upstreams and is about to be written.
+    pub(crate) first_sights: FirstSightQueues,
     /// Hints that upstreams changed.
     pub(crate) hints: HintBoard,
 }
@@ -135,6 +149,8 @@ pub(crate) struct Remote {
     pub(crate) repository: Arc<Repository>,
     /// The place of the request. It is weak, so work that continues after the request does not keep it.
     pub(crate) place: Weak<Place>,
+    /// The look that a group made for this request.
+    pub(crate) looked_up: Option<Arc<LookedUp>>,
 }
 
 /// A cached file.
@@ -145,9 +161,18 @@ pub(crate) struct KeptFile {
 }
 
 /// The known state of a path.
+#[derive(Debug, Clone)]
 pub(crate) enum Remembered {
     File(KeptFile),
     MissingUntil(Millis),
+}
+
+/// The result of a look for a path in the cache, and how many fetches of the path had ended before. A fetch that begins
+/// while no other has ended need not look again.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    pub(crate) found: Option<Remembered>,
+    pub(crate) landings: u64,
 }
 
 impl Remotes {
@@ -165,8 +190,12 @@ impl Remotes {
         flights.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
         let opened = OpenFiles::new("upstreams", limits.open_files);
         recorder.register(opened.bound().clone());
+        let known_files = KnownFiles::new();
+        recorder.register(known_files.bound().clone());
         let abandoned = abandoned::bound();
         recorder.register(abandoned.clone());
+        let pieces = PieceBuffers::new();
+        recorder.register(pieces.bound().clone());
         let lists = PathLists::new(limits.prefixes_bytes);
         recorder.register(lists.bound().clone());
         let indexes = Bound::new(BoundName::UpstreamIndexes, "", limits.indexes_bytes);
@@ -175,6 +204,8 @@ impl Remotes {
         recorder.register(koji_answers.clone());
         let koji_maps = Bound::new(BoundName::KojiMaps, "", limits.koji_maps_bytes);
         recorder.register(koji_maps.clone());
+        let first_sights = FirstSightQueues::new();
+        recorder.register(first_sights.bound().clone());
         let hints = HintBoard::new();
         recorder.register(hints.bound.clone());
         Arc::new(Self {
@@ -185,21 +216,25 @@ impl Remotes {
             upstreams,
             flights,
             abandoned,
+            pieces,
             waiters,
             opened,
+            known_files,
             lists,
             indexes,
             koji_answers,
             koji_maps,
             width: limits.width.max(1),
             date_lookup,
+            first_sights,
             hints,
         })
     }
 
     /// A remote repository, for the request with this place.
     pub(crate) fn remote(self: &Arc<Self>, repository: &Arc<Repository>, place: &Arc<Place>) -> Remote {
-        Remote { remotes: self.clone(), repository: repository.clone(), place: Arc::downgrade(place) }
+        let (remotes, repository, place) = (self.clone(), repository.clone(), Arc::downgrade(place));
+        Remote { remotes, repository, place, looked_up: None }
     }
 
     /// Refuses settings that no upstream can be built from, such as references to missing or unusable secrets. This may
@@ -222,6 +257,10 @@ impl Remote {
         self.remotes.recorder.clock().now()
     }
 
+    pub(crate) fn late_digests(&self) -> LateDigests<'_> {
+        LateDigests { workers: &self.remotes.workers, store: &self.remotes.store }
+    }
+
     /// Takes a place for waiting for this upstream. This fails if too many requests wait.
     pub(crate) fn may_wait(&self) -> Result<()> {
         let Some(place) = self.place.upgrade() else { return Ok(()) };
@@ -239,8 +278,7 @@ impl Remote {
         if let Some(kept) = self.remotes.opened.find(self.repository.origin, file.path, holds) {
             return Ok(Some(Remembered::File(kept)));
         }
-        let stamp = self.stamp(file); // before the work
-        let recalled = self.remotes.store.lookup_cached(self.repository.origin, file.path, self.now(), event).await?;
+        let (recalled, stamp) = self.look_up(file, event).await?;
         Ok(recalled.map(|recalled| match recalled {
             CachedPath::File(known, held) => {
                 let kept = KeptFile { known, held };
@@ -252,15 +290,17 @@ impl Remote {
         }))
     }
 
-    /// The stamp that an open file is valid with: its folder, and the revision that changes with the upstream's URL.
-    /// The rules are checked at each request.
+    /// The stamp that an open file is valid with: its folder, and the upstream. The rules are checked at each request.
     pub(crate) fn stamp(&self, file: &File<'_>) -> Stamp {
-        let units = [Unit::Of(self.repository.id, file.folder), Unit::Settings];
+        let id = self.repository.id;
+        let units = [Unit::Of(id, file.folder), Unit::Upstream(id)];
         self.remotes.store.revisions().stamp(units, Millis(self.now().0 + TOUCH_INTERVAL_MS))
     }
 
-    /// Keeps a large file open for the next request. `stamp` was taken before the file was looked up.
+    /// Keeps what the next request needs: a large file open, and the row of one that does not change. `stamp` was taken before the
+    /// file was looked up.
     pub(crate) fn leave_open(&self, file: &File<'_>, kept: &KeptFile, stamp: Stamp) {
+        self.know(file, &kept.known, stamp);
         if let Held::File(_) = &kept.held {
             self.remotes.opened.keep(self.repository.origin, file.path, kept.clone(), stamp);
         }

@@ -33,10 +33,10 @@ pub(crate) fn today(
 
 /// The repository of today without a policy, for a file that the policy was applied to.
 pub(crate) fn unfiltered(remote: &Remote) -> Remote {
-    let Remote { remotes, repository, place } = remote;
+    let Remote { remotes, repository, place, .. } = remote;
     let today = Repository::seen(repository, OPEN.clone(), None);
     let repository = Arc::new(Repository { asks: repository.asks, ..today });
-    Remote { remotes: remotes.clone(), repository, place: place.clone() }
+    Remote { remotes: remotes.clone(), repository, place: place.clone(), looked_up: None }
 }
 
 /// Why there is no answer for `path` as of that moment.

@@ -74,13 +74,14 @@ mod tests {
 
     #[test]
     fn cached_bytes_are_the_answer_with_the_digest_of_the_index_or_with_the_mark_that_they_were_taken_for_it() {
-        let digests = DeclaredDigests::said(Checksum::Md5, Hashes::of(b"lamp").md5);
+        let digests = DeclaredDigests::said(Checksum::Md5, Hashes::of(b"lamp").md5.unwrap());
         let file = PlacedFile { path: "packages/a".into(), size_bytes: 4, digests };
         assert!(!file.refutes(true, &cached(b"lamp", None)) && file.refutes(true, &cached(b"lump", None)));
         let taken = cached(b"lump", Some(file.mark()));
         assert!(!file.refutes(false, &taken), "as long as its checksums are not enforced");
         assert!(file.refutes(true, &taken) && file.refutes(false, &cached(b"lump", None)));
-        let retagged = PlacedFile { digests: DeclaredDigests::said(Checksum::Md5, Hashes::of(b"oil").md5), ..file };
+        let retagged =
+            PlacedFile { digests: DeclaredDigests::said(Checksum::Md5, Hashes::of(b"oil").md5.unwrap()), ..file };
         assert!(retagged.refutes(false, &taken), "it was taken for another file");
     }
 

@@ -5,7 +5,7 @@ use crate::upstream::placed::PlacedFile;
 use crate::upstream::ttl::{Ttl, TtlState};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{CachedFile, Digest};
+use store::{CachedFile, Digest, MoreDigests};
 use telemetry::Millis;
 
 /// The rule that proves that a cached file equals the upstream's.
@@ -41,6 +41,8 @@ pub(crate) struct IndexedFile {
     pub(crate) digests: DeclaredDigests,
     /// Where it is, if its path at the upstream is another one than here.
     pub(crate) placed: Option<Arc<PlacedFile>>,
+    /// The digests that later comparisons with the index need.
+    pub(crate) more: MoreDigests,
 }
 
 impl Proof<'_> {
@@ -57,11 +59,13 @@ impl Proof<'_> {
     pub(crate) fn state(self, ttl: Ttl, known: &CachedFile, now: Millis) -> TtlState {
         match self {
             Proof::Age => ttl.at(known.checked, now),
-            Proof::Md5 { said, lasts: None, .. } if known.hashes.md5 == said => TtlState::Fresh(None),
+            Proof::Md5 { said, lasts: None, .. } if known.hashes.md5.as_deref() == Some(said) => TtlState::Fresh(None),
             // The index is ahead of the file, or has a wrong digest.
             Proof::Md5 { again: Some(again), .. } if now < again => TtlState::Fresh(Some(again)),
             Proof::Md5 { said, lasts: Some(lasts), .. }
-                if known.hashes.md5 == said && now >= known.checked && now < known.checked.plus(lasts) =>
+                if known.hashes.md5.as_deref() == Some(said)
+                    && now >= known.checked
+                    && now < known.checked.plus(lasts) =>
             {
                 TtlState::Fresh(Some(known.checked.plus(lasts)))
             }
@@ -78,9 +82,13 @@ impl Proof<'_> {
                 IndexedFile { digests: DeclaredDigests::indexed(sha256), ..IndexedFile::default() }
             }
             Proof::Placed { file, .. } => {
-                IndexedFile { placed: Some(Arc::new(file.clone())), ..IndexedFile::default() }
+                let more = file.digests.more();
+                IndexedFile { placed: Some(Arc::new(file.clone())), more, ..IndexedFile::default() }
             }
-            Proof::Age | Proof::Md5 { .. } => IndexedFile::default(),
+            Proof::Md5 { .. } => {
+                IndexedFile { more: MoreDigests { md5: true, sha512: false }, ..IndexedFile::default() }
+            }
+            Proof::Age => IndexedFile::default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How an answer from an upstream was obtained, for the event of the request.
 
-use crate::content::Content;
+use crate::content::{Content, Source};
 use crate::error::{Error, Result};
 use crate::upstream::Remote;
 use telemetry::{Event, EventId, MemberRecord, MemberSaid, Reason, Tick};
@@ -41,7 +41,8 @@ impl FetchTrace {
             (Err(error), _) => (MemberSaid::Failed, Some(error.reason())),
         };
         let until = match found {
-            Ok(content) => content.fresh_until,
+            // What still arrives becomes no page, which does not limit how long it is good for.
+            Ok(content) => content.fresh_until.filter(|_| !matches!(content.source, Source::Growing(_))),
             Err(error) => error.fresh_until(),
         };
         event.absorb(MemberRecord {

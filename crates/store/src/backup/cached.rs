@@ -7,10 +7,12 @@ use crate::disk::layout::{Layout, by_digest};
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::store::progress::Progress;
-use crate::truth::sqlite::copy_database;
+use crate::truth::sqlite::{WITHOUT_LOCKS, copy_database};
+use rusqlite::{Connection, OpenFlags};
 use std::collections::HashSet;
+use std::path::Path;
 
-/// Copies the cache database and its files, removes other files from the backup, and returns the number of files.
+/// Copies the cache database, which has the small files, and the other files, removes other files from the backup, and returns the number of files.
 pub(crate) fn copy_cached(
     from: &Layout,
     to: &Layout,
@@ -30,7 +32,7 @@ pub(crate) fn copy_cached(
     }
     let (source, copy) = (from.cached(), to.cached());
     RealDisk.make_folder(&copy).map_err(Error::io("make", &copy))?;
-    let mut kept = 0;
+    let mut kept = small_files(&new);
     let now = names(disk, &source)?;
     for name in &now {
         let (source, copy) = (source.join(name), copy.join(name));
@@ -60,4 +62,12 @@ pub(crate) fn copy_cached(
     }
     super::put(&new, &to.cache())?;
     Ok(kept)
+}
+
+/// How many small files a cache database has. 0 for one of Daylight 0.1.0, and for one that cannot be read, which the next start
+/// replaces.
+fn small_files(cache: &Path) -> u64 {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let count = |database: Connection| database.query_row("SELECT count(*) FROM small", [], |row| row.get::<_, i64>(0));
+    Connection::open_with_flags_and_vfs(cache, flags, WITHOUT_LOCKS).and_then(count).map_or(0, i64::cast_unsigned)
 }

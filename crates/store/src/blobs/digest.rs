@@ -1,4 +1,7 @@
 //! Digests of bytes, all computed in one pass.
+//!
+//! Hosted files get all of them. Files of upstreams get SHA-256 and SHA-1 while they arrive, and the others when one is
+//! needed: MD5 and SHA-512 cost most of the time of hashing, and few clients ask for them.
 
 use md5::Md5;
 use serde::{Deserialize, Serialize};
@@ -63,38 +66,72 @@ pub(crate) fn unhex<const N: usize>(text: &str) -> Result<[u8; N], NotHex> {
     Ok(bytes)
 }
 
-/// The digests that clients may request, all computed in one pass while the bytes arrive.
+/// The digests that clients may request, computed in one pass while the bytes arrive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hashes {
     /// The name of the blob.
     pub sha256: Digest,
-    /// SHA-512, hexadecimal.
-    pub sha512: String,
+    /// SHA-512, hexadecimal. Only the cached file of an upstream may lack it, until it is needed.
+    pub sha512: Option<String>,
     /// SHA-1, hexadecimal.
     pub sha1: String,
-    /// MD5, hexadecimal.
-    pub md5: String,
+    /// MD5, hexadecimal. Only the cached file of an upstream may lack it, until it is needed.
+    pub md5: Option<String>,
     /// The number of bytes.
     pub size_bytes: u64,
 }
 
+/// The digests that are computed besides SHA-256 and SHA-1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MoreDigests {
+    /// Whether MD5 is.
+    pub md5: bool,
+    /// Whether SHA-512 is.
+    pub sha512: bool,
+}
+
+impl MoreDigests {
+    /// All that are known.
+    pub const ALL: Self = Self { md5: true, sha512: true };
+
+    /// These and the others.
+    pub fn and(self, others: Self) -> Self {
+        Self { md5: self.md5 || others.md5, sha512: self.sha512 || others.sha512 }
+    }
+}
+
 /// The digests of the bytes so far.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Hashing {
     sha256: Sha256,
-    sha512: Sha512,
+    sha512: Option<Sha512>,
     sha1: Sha1,
-    md5: Md5,
+    md5: Option<Md5>,
     pub(crate) size_bytes: u64,
 }
 
 impl Hashing {
+    /// Digests of no bytes yet.
+    pub fn new(more: MoreDigests) -> Self {
+        Self {
+            sha256: Sha256::default(),
+            sha512: more.sha512.then(Sha512::default),
+            sha1: Sha1::default(),
+            md5: more.md5.then(Md5::default),
+            size_bytes: 0,
+        }
+    }
+
     /// Adds bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.sha256.update(bytes);
-        self.sha512.update(bytes);
         self.sha1.update(bytes);
-        self.md5.update(bytes);
+        if let Some(sha512) = &mut self.sha512 {
+            sha512.update(bytes);
+        }
+        if let Some(md5) = &mut self.md5 {
+            md5.update(bytes);
+        }
         self.size_bytes += bytes.len() as u64;
     }
 
@@ -102,13 +139,13 @@ impl Hashing {
         Digest(self.sha256.clone().finalize().into())
     }
 
-    /// The digests of all bytes.
+    /// The digests of all bytes that were added.
     pub fn finish(self) -> Hashes {
         Hashes {
             sha256: Digest(self.sha256.finalize().into()),
-            sha512: hex(&self.sha512.finalize()),
+            sha512: self.sha512.map(|sha512| hex(&sha512.finalize())),
             sha1: hex(&self.sha1.finalize()),
-            md5: hex(&self.md5.finalize()),
+            md5: self.md5.map(|md5| hex(&md5.finalize())),
             size_bytes: self.size_bytes,
         }
     }
@@ -117,9 +154,19 @@ impl Hashing {
 impl Hashes {
     /// All digests of bytes in memory.
     pub fn of(bytes: &[u8]) -> Self {
-        let mut hashing = Hashing::default();
+        Self::with(bytes, MoreDigests::ALL)
+    }
+
+    /// SHA-256, SHA-1 and `more` of bytes in memory.
+    pub fn with(bytes: &[u8], more: MoreDigests) -> Self {
+        let mut hashing = Hashing::new(more);
         hashing.update(bytes);
         hashing.finish()
+    }
+
+    /// Which digests there are besides SHA-256 and SHA-1.
+    pub fn more(&self) -> MoreDigests {
+        MoreDigests { md5: self.md5.is_some(), sha512: self.sha512.is_some() }
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) mod next_looks;
 pub(crate) mod orphans;
 pub(crate) mod staged;
 
-use crate::blobs::digest::{Digest, Hashes, Hashing};
+use crate::blobs::digest::{Digest, Hashes, Hashing, MoreDigests};
 use crate::blobs::holds::{Hold, Holds};
 use crate::disk::derived;
 use crate::disk::layout::Layout;
@@ -71,12 +71,12 @@ impl Blobs {
         Ok(blobs)
     }
 
-    /// Creates a temporary file for bytes whose digest is not known yet.
-    pub(crate) fn stage(self: &Arc<Self>) -> Result<TemporaryBlob> {
+    /// Creates a temporary file for bytes whose digest is not known yet. `more`: which digests they get besides SHA-256 and SHA-1.
+    pub(crate) fn stage(self: &Arc<Self>, more: MoreDigests) -> Result<TemporaryBlob> {
         self.space.check()?;
         let path = self.layout.temporary_blobs().join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
         let file = self.disk.create(&path).map_err(Error::io("create", &path))?;
-        Ok(TemporaryBlob { blobs: self.clone(), path: Some(path), file, hashing: Hashing::default() })
+        Ok(TemporaryBlob { blobs: self.clone(), path: Some(path), file, hashing: Hashing::new(more) })
     }
 
     /// Holds a blob that an entry names, so that another entry can name it. `None`: it is not on disk. It is held before it is looked
@@ -236,7 +236,7 @@ impl TemporaryBlob {
         blobs.space.check_sound()?;
         let Some(path) = self.path.clone() else { return Err(Error::GivenUp) };
         blobs.space.synced(self.file.sync()).map_err(Error::io("sync", &path))?;
-        let hashes = std::mem::take(&mut self.hashing).finish();
+        let hashes = self.hashing.clone().finish();
         let hold = blobs.holds.hold(hashes.sha256);
         let place = blobs.layout.blob(&hashes.sha256);
         let _placing = blobs.placing.read().unwrap_or_else(PoisonError::into_inner);

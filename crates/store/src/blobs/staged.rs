@@ -4,8 +4,9 @@ use crate::blobs::digest::{Digest, Hashes};
 use crate::blobs::{Blobs, KeptBlob, TemporaryBlob};
 use crate::error::{Error, Result};
 use crate::pool::Pool;
+use crate::pool::begun::Begun;
 use crate::pool::lane::Lane;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ use telemetry::{Event, Op};
 pub struct Staged {
     threads: Arc<Pool<Arc<Blobs>>>,
     blobs: Arc<Blobs>,
-    /// `None` while a thread uses it, and after a failure.
+    /// `None` while a caller waits for a thread that uses it, and after a failure.
     bytes: Option<StagedBytes>,
     path: PathBuf,
 }
@@ -27,6 +28,8 @@ pub struct Staged {
 #[expect(clippy::large_enum_variant, reason = "nearly all bytes arrive")]
 enum StagedBytes {
     Arriving(TemporaryBlob),
+    /// A thread writes a piece, and gives it back.
+    Writing(Begun<Result<(TemporaryBlob, BytesMut)>>),
     Kept(KeptBlob),
 }
 
@@ -41,12 +44,12 @@ impl Staged {
         Self { threads, blobs, bytes: Some(StagedBytes::Kept(kept)), path }
     }
 
-    /// The number of bytes so far.
+    /// The number of bytes so far. 0 while a piece is written, and after a failure.
     pub fn size_bytes(&self) -> u64 {
         match &self.bytes {
             Some(StagedBytes::Arriving(writing)) => writing.size_bytes(),
             Some(StagedBytes::Kept(kept)) => kept.hashes.size_bytes,
-            None => 0,
+            Some(StagedBytes::Writing(_)) | None => 0,
         }
     }
 
@@ -55,6 +58,7 @@ impl Staged {
         match self.bytes.as_ref().ok_or(Error::GivenUp)? {
             StagedBytes::Arriving(writing) => Ok(writing.sha256()),
             StagedBytes::Kept(kept) => Ok(kept.hashes.sha256),
+            StagedBytes::Writing(_) => Err(Error::GivenUp),
         }
     }
 
@@ -67,6 +71,41 @@ impl Staged {
         Ok(())
     }
 
+    /// Appends `piece` while the caller goes on, after the piece before. As soon as it is written, its thread calls `then`.
+    /// Returns a buffer for the next piece. After the last one, [`Staged::settle`] has to be called.
+    pub async fn write_behind(
+        &mut self,
+        mut piece: BytesMut,
+        then: impl FnOnce() + Send + 'static,
+        event: &mut Event,
+    ) -> Result<BytesMut> {
+        let spare = self.settle(event).await?;
+        let Some(StagedBytes::Arriving(mut writing)) = self.bytes.take() else { return Err(Error::GivenUp) };
+        let job = move |_: &mut _| {
+            writing.write(&piece)?;
+            then();
+            piece.clear();
+            Ok((writing, piece))
+        };
+        self.bytes = Some(StagedBytes::Writing(self.threads.begin(Lane::Change, Op::BlobWrite, job)?));
+        Ok(spare)
+    }
+
+    /// Waits until the last piece of [`Staged::write_behind`] is written, and returns its buffer.
+    pub async fn settle(&mut self, event: &mut Event) -> Result<BytesMut> {
+        match self.bytes.take() {
+            Some(StagedBytes::Writing(writing)) => {
+                let (written, piece) = writing.done(event).await??;
+                self.bytes = Some(StagedBytes::Arriving(written));
+                Ok(piece)
+            }
+            bytes => {
+                self.bytes = bytes;
+                Ok(BytesMut::new())
+            }
+        }
+    }
+
     /// Opens the file for reading, from its start.
     pub fn open(&self) -> Result<File> {
         self.blobs.open_staged(&self.path)
@@ -77,6 +116,7 @@ impl Staged {
         match self.bytes.as_ref().ok_or(Error::GivenUp)? {
             StagedBytes::Arriving(writing) => Ok(writing.hashes()),
             StagedBytes::Kept(kept) => Ok(kept.hashes.clone()),
+            StagedBytes::Writing(_) => Err(Error::GivenUp),
         }
     }
 
@@ -84,7 +124,7 @@ impl Staged {
     pub(crate) fn into_temporary(mut self) -> Result<TemporaryBlob> {
         match self.bytes.take() {
             Some(StagedBytes::Arriving(writing)) => Ok(writing),
-            Some(StagedBytes::Kept(_)) | None => Err(Error::GivenUp),
+            Some(StagedBytes::Kept(_) | StagedBytes::Writing(_)) | None => Err(Error::GivenUp),
         }
     }
 
@@ -107,6 +147,7 @@ impl Staged {
                 self.threads.run(Lane::Change, Op::BlobSync, event, |_| writing.keep()).await?
             }
             StagedBytes::Kept(kept) => Ok(kept),
+            StagedBytes::Writing(_) => Err(Error::GivenUp),
         }
     }
 }

@@ -75,6 +75,7 @@ pub(crate) struct Unverified {
 pub(crate) const VERIFIED_FIRST_MAX: u64 = 16 << 20;
 
 /// The bytes of a file that is to be cached.
+#[derive(Debug)]
 pub(crate) enum CacheInput {
     /// In memory.
     Bytes(Bytes),

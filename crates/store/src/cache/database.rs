@@ -1,20 +1,23 @@
 //! The SQLite connection of the cache: opened, and replaced by an empty database if it is damaged.
 
+use super::arrivals::{Arrivals, Unplaced};
+use super::changed_upstreams::ChangedUpstreams;
 use super::file_cache::FileCache;
 use super::last_verified::LastVerified;
 use super::origin::Origin;
 use super::presence_cache::PresenceCache;
 use super::schema::{connect, folder_name};
+use crate::blobs::digest::Digest;
 use crate::disk::database_files::remove_database;
 use crate::error::{Error, Result, is_corrupt};
-use crate::journal::record::RepositoryId;
 use crate::store::holdings::Holdings;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use telemetry::{Bound, Log};
+use telemetry::{Bound, Log, Millis};
 
 /// The cache database and the files beside it.
 #[derive(Debug)]
@@ -28,11 +31,15 @@ pub(crate) struct Cache {
     pub(super) presence: Arc<PresenceCache>,
     pub(super) last_verified: Arc<LastVerified>,
     pub(super) holdings: Arc<Holdings>,
-    /// The current upstream of each repository whose upstream was changed or removed since the start.
-    pub(super) changed_upstreams: HashMap<RepositoryId, Option<Origin>>,
+    pub(super) changed_upstreams: Arc<ChangedUpstreams>,
+    pub(super) arrivals: Arc<Arrivals>,
+    /// Large files of the open transaction.
+    pub(super) unplaced: HashMap<Digest, Unplaced>,
+    /// Uses of files that are not written yet: the path and the moment of each.
+    pub(super) uses: Vec<(Origin, String, Millis)>,
     /// How many times the database was damaged and replaced.
     renewed: Arc<AtomicU64>,
-    log: Log,
+    pub(super) log: Log,
 }
 
 /// The disk space and the memory that the cache may use.
@@ -57,6 +64,8 @@ impl Cache {
         renewed: Arc<AtomicU64>,
         log: Log,
     ) -> Result<Self> {
+        // The database is written until the end of a stop.
+        let written = std::fs::metadata(path).and_then(|database| database.modified()).ok();
         let connection = match connect(vfs, path) {
             Err(error) if is_corrupt(&error) => renew(vfs, path, &renewed, &log, &error)?,
             connected => connected.map_err(Error::sqlite("open the cache"))?,
@@ -64,6 +73,11 @@ impl Cache {
         file_cache.use_folder(folder_name(&connection).map_err(Error::sqlite("open the cache"))?)?;
         file_cache.remove_old_folders()?;
         let presence = PresenceCache::new(bounds.folders_bytes);
+        let saved: Option<Vec<u8>> = connection
+            .query_row("SELECT slots FROM last_verified", [], |row| row.get(0))
+            .optional()
+            .map_err(Error::sqlite("open the cache"))?;
+        let last_verified = Arc::new(LastVerified::saved(&saved.unwrap_or_default(), written));
         let mut cache = Self {
             path: path.to_owned(),
             vfs,
@@ -71,9 +85,12 @@ impl Cache {
             file_cache,
             bounds,
             presence,
-            last_verified: Arc::default(),
+            last_verified,
             holdings,
-            changed_upstreams: HashMap::new(),
+            changed_upstreams: Arc::default(),
+            arrivals: Arc::default(),
+            unplaced: HashMap::new(),
+            uses: Vec::new(),
             renewed,
             log,
         };
@@ -93,18 +110,52 @@ impl Cache {
         &self.last_verified
     }
 
+    /// The queue of files and facts that this writes.
+    pub(crate) fn arrivals(&self) -> &Arc<Arrivals> {
+        &self.arrivals
+    }
+
+    /// The upstreams that were changed since the start.
+    pub(crate) fn changed_upstreams(&self) -> &Arc<ChangedUpstreams> {
+        &self.changed_upstreams
+    }
+
+    /// Makes all changes of `work` or none. Inside another such call, they are part of it.
+    pub(super) fn together<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if !self.connection.is_autocommit() {
+            return work(self);
+        }
+        self.run(|database| database.execute_batch("BEGIN IMMEDIATE"))?;
+        // A panic ends only its job. The next one must not join this transaction.
+        let done = catch_unwind(AssertUnwindSafe(|| work(self)));
+        let commit = if matches!(done, Ok(Ok(_))) { "COMMIT" } else { "ROLLBACK" };
+        // SQLite itself rolls back after some errors.
+        let ended = if self.connection.is_autocommit() { Ok(()) } else { self.connection.execute_batch(commit) };
+        let done = done.unwrap_or_else(|panic| resume_unwind(panic))?;
+        if ended.is_err() && !self.connection.is_autocommit() {
+            // If this fails, too, the disk does, and each later operation tells so.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        ended.map(|()| done).map_err(Error::sqlite("use the cache"))
+    }
+
     /// Runs an operation. If the database is damaged, replaces it and tries once more.
     pub(super) fn run<T>(&mut self, operation: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         match operation(&self.connection) {
             Err(error) if is_corrupt(&error) => {
                 // The old connection is closed first: SQLite removes the log of a closed database by name, and it must not remove
                 // the log of the new one.
+                let was_together = !self.connection.is_autocommit();
                 let nothing = Connection::open_in_memory().map_err(Error::sqlite("open the cache"))?;
                 drop(std::mem::replace(&mut self.connection, nothing));
                 self.connection = renew(self.vfs, &self.path, &self.renewed, &self.log, &error)?;
                 self.file_cache.use_folder(folder_name(&self.connection).map_err(Error::sqlite("open the cache"))?)?;
                 self.presence.clear();
+                self.unplaced.clear();
                 self.holdings.clear_cached();
+                if was_together {
+                    self.connection.execute_batch("BEGIN IMMEDIATE").map_err(Error::sqlite("use the cache"))?;
+                }
                 operation(&self.connection)
             }
             done => done,
@@ -124,7 +175,7 @@ fn renew(vfs: Option<&str>, path: &Path, renewed: &AtomicU64, log: &Log, why: &r
 mod tests {
     use super::*;
     use crate::cache::files::tests::{keep, open};
-    use telemetry::Millis;
+    use crate::journal::record::RepositoryId;
 
     const A: Origin = Origin { repository: RepositoryId(1), urls: 7 };
 

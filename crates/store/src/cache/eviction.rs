@@ -1,6 +1,6 @@
 //! Keeps cached files within their bounds: the least recently used are evicted first.
 
-use super::database::Cache;
+use super::database::{Cache, CacheBounds};
 use super::rows::digest;
 use super::weight::weight;
 use crate::blobs::digest::Digest;
@@ -8,8 +8,12 @@ use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use rusqlite::{Connection, params};
 
-/// The most files that are evicted in one turn of the thread. Other requests are served in between.
+/// The most files that are evicted in one turn of the thread, beyond one for each that came. Other requests are served in between.
 const EVICT_MAX: usize = 64;
+/// Free pages of the database stay for the next files, up to this number. Pages have 4 KiB.
+const FREE_PAGES_MAX: i64 = 1024;
+/// The most pages that one operation gives back to the file system. Many small files have fewer.
+const GIVE_BACK_MAX: i64 = 256;
 
 /// A file to evict.
 struct Victim {
@@ -19,10 +23,11 @@ struct Victim {
 }
 
 impl Cache {
-    /// Evicts files until those of `repository` fit into `max_bytes`, and the files of all repositories into their bound.
-    pub(super) fn evict(&mut self, repository: RepositoryId, max_bytes: Option<u64>) -> Result<()> {
+    /// Evicts files until those of `repository` fit into `max_bytes`, and the files of all repositories into their bound. `came`: how
+    /// many files it makes room for.
+    pub(super) fn evict(&mut self, repository: RepositoryId, max_bytes: Option<u64>, came: usize) -> Result<()> {
         let mut evicted = 0;
-        while evicted < EVICT_MAX {
+        while evicted < EVICT_MAX + came {
             let used = self.used_bytes(repository)?;
             let over_own = used.own.saturating_sub(max_bytes.unwrap_or(u64::MAX));
             let over_all = used.all.saturating_sub(self.bounds.files.capacity());
@@ -40,7 +45,26 @@ impl Cache {
             evicted += victims.len();
             self.bounds.files.cache().evict(victims.len() as u64);
         }
-        self.measure_files()
+        Ok(())
+    }
+
+    /// Gives some free pages of the database back to the file system, unless there are few. A database of an earlier version of
+    /// Daylight keeps them.
+    pub(super) fn give_back(&mut self) -> Result<()> {
+        let given = self.run(|database| {
+            let free: i64 = database.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
+            if free <= FREE_PAGES_MAX {
+                return Ok(());
+            }
+            let pages = GIVE_BACK_MAX.min(free - FREE_PAGES_MAX);
+            let mut vacuum = database.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+            let mut given = vacuum.query([])?;
+            // Each step gives back one page.
+            while given.next()?.is_some() {}
+            Ok(())
+        });
+        // On a full disk there may be no space for the log of this change.
+        given.or_else(|error| if error.is_disk_full() { Ok(()) } else { Err(error) })
     }
 
     /// Whether a file of this size may be cached. A file of more than a quarter of its bound evicts nothing: it must fit into the
@@ -52,11 +76,11 @@ impl Cache {
         size_bytes: u64,
         replaced: u64,
     ) -> Result<bool> {
-        let (own_max, all_max) = (max_bytes.unwrap_or(u64::MAX), self.bounds.files.capacity());
-        let weight = weight(size_bytes);
-        if weight <= own_max.min(all_max) / 4 {
+        if self.bounds.always_admits(max_bytes, size_bytes) {
             return Ok(true);
         }
+        let (own_max, all_max) = (max_bytes.unwrap_or(u64::MAX), self.bounds.files.capacity());
+        let weight = weight(size_bytes);
         let used = self.used_bytes(repository)?;
         let free = own_max.saturating_sub(used.own).min(all_max.saturating_sub(used.all));
         let fits = weight <= free.saturating_add(replaced);
@@ -85,6 +109,13 @@ impl Cache {
         self.bounds.files.observe(all.cast_unsigned());
         self.bounds.files.cache().observe(self.holdings.cached_files());
         Ok(())
+    }
+}
+
+impl CacheBounds {
+    /// Whether a file of this size may be cached in any case: it takes at most a quarter of its bound.
+    pub(crate) fn always_admits(&self, max_bytes: Option<u64>, size_bytes: u64) -> bool {
+        weight(size_bytes) <= max_bytes.unwrap_or(u64::MAX).min(self.files.capacity()) / 4
     }
 }
 

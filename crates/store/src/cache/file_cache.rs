@@ -7,6 +7,7 @@ use crate::disk::Disk;
 use crate::disk::layout::by_digest;
 use crate::error::{Error, Result};
 use bytes::Bytes;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
@@ -23,16 +24,19 @@ pub(crate) struct FileCache {
     /// The current boot of the machine. A file that was written in an earlier boot may not have reached the disk.
     pub(super) boot: i64,
     next: u64,
+    /// The folders for files that this process has made, by the first bytes of their digests.
+    made: HashSet<[u8; 2]>,
 }
 
 impl FileCache {
     pub(crate) fn new(disk: Arc<dyn Disk>, root: PathBuf, boot: i64) -> Self {
-        Self { disk, folder: root.clone(), root, boot, next: 0 }
+        Self { disk, folder: root.clone(), root, boot, next: 0, made: HashSet::new() }
     }
 
     /// Uses the folder of this name from now on.
     pub(super) fn use_folder(&mut self, name: String) -> Result<()> {
         self.folder = self.root.join(name);
+        self.made.clear();
         for folder in [&self.root, &self.folder] {
             self.disk.make_folder(folder).map_err(Error::io("make", folder))?;
         }
@@ -54,8 +58,10 @@ impl FileCache {
     }
 
     /// Moves a temporary file to its final path.
-    pub(super) fn place(&self, digest: &Digest, file: TemporaryBlob) -> Result<()> {
-        file.place(&self.path_in_folder(digest)?)
+    pub(super) fn place(&mut self, digest: &Digest, file: TemporaryBlob) -> Result<()> {
+        let placed = self.path_in_folder(digest).and_then(|path| file.place(&path));
+        self.made_unless(placed.is_err(), digest);
+        placed
     }
 
     /// Writes a file. It gets a temporary name first, because readers may have the current file open.
@@ -68,6 +74,7 @@ impl FileCache {
         if placed.is_err() {
             let _ = self.disk.unlink(&temporary);
         }
+        self.made_unless(placed.is_err(), digest);
         placed
     }
 
@@ -76,13 +83,25 @@ impl FileCache {
         by_digest(&self.folder, digest).file
     }
 
-    /// The path of a file. Makes its folders.
+    /// The path of a file. Makes its folders, once.
     fn path_in_folder(&self, digest: &Digest) -> Result<PathBuf> {
         let place = by_digest(&self.folder, digest);
-        for folder in [&place.outer, &place.inner] {
-            self.disk.make_folder(folder).map_err(Error::io("make", folder))?;
+        if !self.made.contains(&[digest.0[0], digest.0[1]]) {
+            for folder in [&place.outer, &place.inner] {
+                self.disk.make_folder(folder).map_err(Error::io("make", folder))?;
+            }
         }
         Ok(place.file)
+    }
+
+    /// Records that the folders of a file are there, or that they may have been removed.
+    fn made_unless(&mut self, failed: bool, digest: &Digest) {
+        let folder = [digest.0[0], digest.0[1]];
+        if failed {
+            self.made.remove(&folder);
+        } else {
+            self.made.insert(folder);
+        }
     }
 
     /// Opens a file, if it exists and has the right size.

@@ -1,11 +1,10 @@
-//! Cached files of upstreams: lookup, caching, revalidation and removal.
+//! Cached files of upstreams: lookup, revalidation and removal.
 
-use super::cached_file::{CacheInput, CachedFile, CachedPath, Held, Lookup, Unverified, VERIFIED_FIRST_MAX};
+use super::cached_file::{CachedFile, CachedPath, Held, Lookup, Unverified, VERIFIED_FIRST_MAX};
 use super::database::Cache;
-use super::file_cache;
 use super::origin::Origin;
-use super::rows::{SELECT, bytes_at, read_row, references, replace, row};
-use super::weight::weight;
+use super::rows::{SELECT, bytes_at, read_row, references, row};
+use super::small::{SMALL, are_intact};
 use crate::blobs::digest::{Digest, Hashes, unhex};
 use crate::error::Result;
 use crate::journal::record::RepositoryId;
@@ -14,91 +13,97 @@ use std::fs::File;
 use std::sync::Arc;
 use telemetry::Millis;
 
-/// Files up to this size are read together with their row.
-const SMALL: u64 = 64 << 10;
 /// The time of the last use is written at most once in this many milliseconds, so that not every use causes a write.
-const TOUCH_INTERVAL: i64 = 3_600_000;
+const USE_INTERVAL: i64 = 3_600_000;
+/// So many uses are written in one transaction, or sooner with the files that came. A crash may lose them.
+const USES_MAX: usize = 256;
+
+/// Why the bytes of a file may not match its digest.
+struct Unsure {
+    /// They were written in an earlier boot of the machine.
+    earlier_boot: bool,
+    /// Their last verification is long ago.
+    due: bool,
+}
 
 impl Cache {
-    /// The cached file or fact for `path`. Records its use at `now`.
+    /// The cached file or fact for `path` in the database. Records its use at `now`.
     pub(crate) fn lookup(&mut self, of: Origin, path: &str, now: Millis) -> Result<Option<Lookup>> {
-        let id = of.repository;
         let Some(row) = self.run(|database| row(database, of, path))? else {
             let until = self.missing_until(of, path)?;
             return Ok(until.map(|until| Lookup::Found(CachedPath::MissingUntil(until))));
         };
-        let known = row.known;
-        let (digest, size_bytes) = (known.hashes.sha256, known.hashes.size_bytes);
-        let Some(file) = self.file_cache.open(&digest, size_bytes)? else {
-            self.drop_row(id, path, &digest)?;
-            return Ok(None);
+        let (digest, size_bytes) = (row.known.hashes.sha256, row.known.hashes.size_bytes);
+        let unsure =
+            Unsure { earlier_boot: row.boot != self.file_cache.boot, due: self.last_verified.is_due(&digest, now) };
+        let used = row.used;
+        let found = match size_bytes {
+            0..=SMALL => self.find_small(of, path, row.known, &unsure, now)?,
+            _ => self.find_large(of, path, row.known, &unsure, now)?,
         };
-        let earlier_boot = row.boot != self.file_cache.boot;
-        let due = self.last_verified.is_due(&digest, now);
-        if earlier_boot || due && (SMALL + 1..=VERIFIED_FIRST_MAX).contains(&size_bytes) {
-            return Ok(Some(Lookup::Unverified(Unverified { known, file, earlier_boot })));
+        if matches!(found, Some(Lookup::Found(_))) && now.0.saturating_sub(used.0) > USE_INTERVAL {
+            self.uses.push((of, path.to_owned(), now));
+            if self.uses.len() >= USES_MAX {
+                self.together(Self::write_uses)?;
+            }
         }
-        if now.0.saturating_sub(row.used.0) > TOUCH_INTERVAL {
-            self.touch(of, path, "used = ?4", now.0)?;
-        }
-        let held = match size_bytes {
-            0..=SMALL => match file_cache::read(file, size_bytes) {
-                Some(bytes) if due && Hashes::of(&bytes).sha256 != digest => {
-                    self.drop_damaged(of, path, &digest)?;
-                    return Ok(Some(Lookup::Damaged(digest)));
-                }
-                read => {
-                    self.last_verified.record(&digest, now);
-                    read.map(Held::Bytes)
-                }
-            },
-            _ => Some(Held::File(Arc::new(file))),
-        };
-        Ok(held.map(|held| Lookup::Found(CachedPath::File(Arc::new(known), held))))
+        Ok(found)
     }
 
-    /// Caches a file in place of the one that was cached for its path, and evicts others for it. `false`: it was not cached,
-    /// because it is too large or comes from a former upstream.
-    pub(crate) fn keep(
+    /// A small file. Its bytes are verified here.
+    fn find_small(
         &mut self,
         of: Origin,
         path: &str,
-        known: &CachedFile,
-        input: CacheInput,
-        max_bytes: Option<u64>,
-    ) -> Result<bool> {
+        known: CachedFile,
+        unsure: &Unsure,
+        now: Millis,
+    ) -> Result<Option<Lookup>> {
         let digest = known.hashes.sha256;
-        if self.is_former(of) {
-            return Ok(false);
-        }
-        self.record_present(of, path)?;
-        let id = of.repository;
-        let before = self.run(|database| bytes_at(database, id, path))?;
-        let replaced = before.map_or(0, |(_, size)| weight(size));
-        if !self.admits(id, max_bytes, known.hashes.size_bytes, replaced)? {
-            self.bounds.files.cache().refuse(of.hash_of(path));
-            self.drop_file(of, path)?;
-            self.measure_files()?;
-            return Ok(false);
-        }
-        // The row is written first: after a crash there may be a row without its file, but never a file without a row.
-        let boot = self.file_cache.boot;
-        self.run(|database| replace(database, of, path, known, boot))?;
-        self.measure_holding(id)?;
-        self.last_verified.record(&digest, known.fetched);
-        let placed = match input {
-            CacheInput::Bytes(bytes) => self.file_cache.write(&digest, &bytes),
-            CacheInput::File(file) => self.file_cache.place(&digest, *file),
+        let Some((bytes, in_database)) = self.small_bytes(&digest, known.hashes.size_bytes)? else {
+            self.drop_row(of.repository, path, &digest)?;
+            return Ok(None);
         };
-        if let Some((before, _)) = before.filter(|(before, _)| *before != digest) {
-            self.remove_if_unreferenced(&before)?;
+        if unsure.earlier_boot || unsure.due {
+            if !are_intact(&bytes, &digest) {
+                self.drop_damaged(of, path, &digest)?;
+                // A file may not have reached the disk before the machine stopped. The database loses no part of a transaction.
+                let is_damage = in_database || !unsure.earlier_boot;
+                return Ok(is_damage.then_some(Lookup::Damaged(digest)));
+            }
+            self.last_verified.record(&digest, now);
         }
-        if let Err(error) = placed {
-            self.drop_row(id, path, &digest)?;
-            return Err(error);
+        Ok(Some(Lookup::Found(CachedPath::File(Arc::new(known), Held::Bytes(bytes)))))
+    }
+
+    fn find_large(
+        &mut self,
+        of: Origin,
+        path: &str,
+        known: CachedFile,
+        unsure: &Unsure,
+        now: Millis,
+    ) -> Result<Option<Lookup>> {
+        let (digest, size_bytes) = (known.hashes.sha256, known.hashes.size_bytes);
+        let Some(file) = self.file_cache.open(&digest, size_bytes)? else {
+            self.drop_row(of.repository, path, &digest)?;
+            return Ok(None);
+        };
+        let earlier_boot = unsure.earlier_boot;
+        let modified = || file.metadata().and_then(|file| file.modified()).ok();
+        let due = unsure.due && !self.last_verified.is_unchanged(&digest, modified(), now);
+        if earlier_boot || due && size_bytes <= VERIFIED_FIRST_MAX {
+            return Ok(Some(Lookup::Unverified(Unverified { known, file, earlier_boot })));
         }
-        self.bounds.files.cache().insert();
-        self.evict(id, max_bytes).map(|()| true)
+        Ok(Some(Lookup::Found(CachedPath::File(Arc::new(known), Held::File(Arc::new(file))))))
+    }
+
+    /// Writes the uses that lookups have recorded, in the transaction of the caller.
+    pub(super) fn write_uses(&mut self) -> Result<()> {
+        for (of, path, at) in std::mem::take(&mut self.uses) {
+            self.touch(of, &path, "used = max(used, ?4)", at.0)?;
+        }
+        Ok(())
     }
 
     /// Records that the upstream proved at `at` that the file is unchanged.
@@ -107,9 +112,10 @@ impl Cache {
     }
 
     /// Removes a file whose bytes do not match its digest. Other paths with the same digest find it missing at their next lookup.
-    pub(crate) fn drop_damaged(&mut self, of: Origin, path: &str, digest: &Digest) -> Result<()> {
-        self.file_cache.remove(digest)?;
-        self.forget(of, path).map(drop)
+    /// `false`: it was removed before.
+    pub(crate) fn drop_damaged(&mut self, of: Origin, path: &str, digest: &Digest) -> Result<bool> {
+        self.remove_bytes(digest)?;
+        self.forget(of, path)
     }
 
     /// Opens the file of a digest, if it is cached.
@@ -125,6 +131,7 @@ impl Cache {
     /// Removes the cached file and facts of a path. `true`: there were some.
     pub(crate) fn forget(&mut self, of: Origin, path: &str) -> Result<bool> {
         let (file, missing) = (self.drop_file(of, path)?, self.forget_missing(of, path)?);
+        self.give_back()?;
         Ok(file || missing)
     }
 
@@ -175,21 +182,16 @@ impl Cache {
 
     /// Removes a file: its bytes before its row, so that no bytes are left without a row.
     pub(super) fn drop_row(&mut self, id: RepositoryId, path: &str, digest: &Digest) -> Result<()> {
-        if self.run(|database| references(database, digest))? <= 1 {
-            self.file_cache.remove(digest)?;
-        }
-        self.run(|database| {
-            let mut statement = database.prepare_cached("DELETE FROM file WHERE repository = ? AND path = ?")?;
-            statement.execute(params![id.0.cast_signed(), path]).map(drop)
+        self.together(|cache| {
+            if cache.run(|database| references(database, digest))? <= 1 {
+                cache.remove_bytes(digest)?;
+            }
+            cache.run(|database| {
+                let mut statement = database.prepare_cached("DELETE FROM file WHERE repository = ? AND path = ?")?;
+                statement.execute(params![id.0.cast_signed(), path]).map(drop)
+            })
         })?;
         self.measure_holding(id)
-    }
-
-    fn remove_if_unreferenced(&mut self, digest: &Digest) -> Result<()> {
-        match self.run(|database| references(database, digest))? {
-            0 => self.file_cache.remove(digest),
-            _ => Ok(()),
-        }
     }
 
     fn touch(&mut self, of: Origin, path: &str, set: &str, value: i64) -> Result<()> {

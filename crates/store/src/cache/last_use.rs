@@ -50,9 +50,13 @@ impl Cache {
         })
     }
 
-    /// Stops recording cleanly: every use is recorded.
+    /// Stops recording cleanly: every use is recorded. Saves when files were last verified, too.
     pub(crate) fn end_uses(&mut self) -> Result<()> {
-        self.run(|database| database.execute("UPDATE uses_recorded SET stopped = 1", []).map(drop))
+        let verified = self.last_verified.save();
+        self.run(|database| {
+            database.execute("UPDATE uses_recorded SET stopped = 1", [])?;
+            database.execute("INSERT OR REPLACE INTO last_verified VALUES (1, ?)", [&verified]).map(drop)
+        })
     }
 
     /// Since when all uses are recorded. `None`: none are, or the database is new.

@@ -5,7 +5,7 @@
 
 use super::database::Cache;
 use super::origin::Origin;
-use super::presence_cache::FolderPresence;
+use super::presence_cache::{FolderPresence, split};
 use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -40,12 +40,6 @@ pub(crate) struct MissingPaths {
     pub(crate) paths: Vec<(String, Millis)>,
     /// The folder to continue with, if there may be more.
     pub(crate) next: Option<String>,
-}
-
-/// The folder of a path, and the name in it. A `?`, and everything after it, belongs to the name.
-pub(crate) fn split(path: &str) -> (&str, &str) {
-    let names = path.find('?').map_or(path, |at| &path[..at]);
-    names.rfind('/').map_or(("", path), |at| (&path[..at], &path[at + 1..]))
 }
 
 impl Cache {
@@ -105,14 +99,16 @@ impl Cache {
     /// nothing changed.
     fn update(&mut self, of: Origin, path: &str, change: impl Fn(&mut Presence, &str)) -> Result<bool> {
         let (folder, name) = split(path);
-        let changed = self.run(|database| {
-            let before = read(database, of, folder)?.unwrap_or_default();
-            let mut after = before.clone();
-            change(&mut after, name);
-            if after == before {
-                return Ok(false);
-            }
-            write(database, of, folder, &after).map(|()| true)
+        let changed = self.together(|cache| {
+            cache.run(|database| {
+                let before = read(database, of, folder)?.unwrap_or_default();
+                let mut after = before.clone();
+                change(&mut after, name);
+                if after == before {
+                    return Ok(false);
+                }
+                write(database, of, folder, &after).map(|()| true)
+            })
         })?;
         if changed {
             self.presence.forget(folder);
@@ -188,11 +184,7 @@ impl Cache {
         if excess == 0 {
             return Ok(());
         }
-        let evicted = self.run(|database| {
-            let all = database.unchecked_transaction()?;
-            let evicted = evict_oldest(database, excess)?;
-            all.commit().map(|()| evicted)
-        })?;
+        let evicted = self.together(|cache| cache.run(|database| evict_oldest(database, excess)))?;
         evicted.iter().for_each(|folder| self.presence.forget(folder));
         self.bounds.presence.cache().evict(evicted.len() as u64);
         self.measure_presence().map(drop)
@@ -243,9 +235,9 @@ fn read(database: &Connection, of: Origin, folder: &str) -> rusqlite::Result<Opt
 }
 
 /// Replaces the facts of a folder. The row gets the highest number, because it is the last changed. Without facts there is no
-/// row.
+/// row. The caller has a transaction.
 fn write(database: &Connection, of: Origin, folder: &str, presence: &Presence) -> rusqlite::Result<()> {
-    let (member, all) = (of.repository.0.cast_signed(), database.unchecked_transaction()?);
+    let member = of.repository.0.cast_signed();
     // Not REPLACE, which would not run the delete trigger.
     database.prepare_cached("DELETE FROM fact WHERE folder = ? AND member = ?")?.execute(params![folder, member])?;
     if *presence != Presence::default() {
@@ -255,7 +247,7 @@ fn write(database: &Connection, of: Origin, folder: &str, presence: &Presence) -
         let sql = "INSERT INTO fact (folder, member, origin, has, missing, weight) VALUES (?, ?, ?, ?, ?, ?)";
         database.prepare_cached(sql)?.execute(params![folder, member, of.urls, presence.has, missing, weight])?;
     }
-    all.commit()
+    Ok(())
 }
 
 #[cfg(test)]

@@ -14,6 +14,15 @@ use telemetry::{Bound, BoundName, Millis};
 /// Roughly the expected number of folders.
 const FOLDERS: usize = 16 << 10;
 
+/// The folder of a path, and the name in it. A `?`, and everything after it, belongs to the name.
+pub(crate) fn split(path: &str) -> (&str, &str) {
+    let names = path.find('?').map_or(path, |at| &path[..at]);
+    names.rfind('/').map_or(("", path), |at| (&path[..at], &path[at + 1..]))
+}
+
+/// A fact about a name in a folder of an upstream: until when it counts as missing, or `None`, if it exists.
+pub(crate) type NameFact = (Origin, String, Option<Millis>);
+
 /// The proven facts about a folder, for every upstream from which a file in it was requested.
 #[derive(Debug, Default)]
 pub struct FolderPresence {
@@ -52,6 +61,34 @@ impl FolderPresence {
             }
         }
         Self { upstreams: upstreams.into(), missing: missing.into() }
+    }
+
+    /// The same after newer facts, which are not in the database yet.
+    pub(crate) fn with(self: Arc<Self>, newer: Vec<NameFact>) -> Arc<Self> {
+        if newer.is_empty() {
+            return self;
+        }
+        let mut rows: BTreeMap<_, _> =
+            self.upstreams.iter().map(|one| (one.origin.repository, (one.origin, one.has, BTreeMap::new()))).collect();
+        for (at, name, until) in &self.missing {
+            if let Some((_, _, names)) = self.upstreams.get(*at).and_then(|one| rows.get_mut(&one.origin.repository)) {
+                names.insert((**name).to_owned(), until.0);
+            }
+        }
+        for (of, name, until) in newer {
+            let row = rows.entry(of.repository).or_insert_with(|| (of, false, BTreeMap::new()));
+            if row.0 != of {
+                *row = (of, false, BTreeMap::new());
+            }
+            match until {
+                Some(until) => drop(row.2.insert(name, until.0)),
+                None => {
+                    row.1 = true;
+                    row.2.remove(&name);
+                }
+            }
+        }
+        Arc::new(Self::new(rows.into_values().collect()))
     }
 
     /// The facts about one upstream, if there are any.
@@ -180,6 +217,25 @@ mod tests {
         assert_eq!(has, [Some(false), Some(true)]);
         let unknown = [of(9, 7), of(4, 7)].map(|of| folder.upstream(of).is_none());
         assert_eq!(unknown, [true, true], "another upstream, another repository");
+    }
+
+    #[test]
+    fn facts_that_are_not_written_yet_lie_over_the_known_ones() {
+        let names = |name: &str, until| [(name.to_owned(), until)].into();
+        let known = FolderPresence::new(vec![(of(2, 7), false, names("a", 5)), (of(3, 7), false, names("b", 6))]);
+        let newer = vec![
+            (of(2, 7), "b".to_owned(), Some(Millis(9))),
+            (of(2, 7), "a".to_owned(), None),
+            (of(3, 8), "a".to_owned(), Some(Millis(4))),
+            (of(4, 7), "a".to_owned(), None),
+        ];
+        let now = Arc::new(known).with(newer);
+        let until = |of, name| now.upstream(of).and_then(|upstream| upstream.missing_until(name));
+        let has = [of(2, 7), of(3, 8), of(4, 7)].map(|of| now.upstream(of).map(|upstream| upstream.has));
+        assert_eq!(has, [Some(true), Some(false), Some(true)]);
+        assert_eq!((until(of(2, 7), "a"), until(of(2, 7), "b")), (None, Some(Millis(9))));
+        assert_eq!((until(of(3, 8), "a"), until(of(3, 8), "b")), (Some(Millis(4)), None), "another upstream");
+        assert!(now.upstream(of(3, 7)).is_none());
     }
 
     #[test]

@@ -31,11 +31,12 @@ pub(super) fn row(database: &Connection, of: Origin, path: &str) -> rusqlite::Re
 
 pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
     let hexadecimal = |at: usize| row.get_ref(at)?.as_blob().map(hex).map_err(rusqlite::Error::from);
+    let known = |digits: String| Some(digits).filter(|digits| !digits.is_empty());
     let hashes = Hashes {
         sha256: digest(row, 0)?,
-        sha512: hexadecimal(1)?,
+        sha512: known(hexadecimal(1)?),
         sha1: hexadecimal(2)?,
-        md5: hexadecimal(3)?,
+        md5: known(hexadecimal(3)?),
         size_bytes: row.get::<_, i64>(4)?.cast_unsigned(),
     };
     let at = |column| row.get(column).map(Millis);
@@ -68,7 +69,7 @@ pub(super) fn bytes_at(database: &Connection, id: RepositoryId, path: &str) -> r
     statement.query_row(params![id.0.cast_signed(), path], read).optional()
 }
 
-/// Writes the row of a path, replacing the existing one.
+/// Writes the row of a path, replacing the existing one, in the transaction of the caller.
 pub(super) fn replace(
     database: &Connection,
     of: Origin,
@@ -78,7 +79,6 @@ pub(super) fn replace(
 ) -> rusqlite::Result<()> {
     let CachedFile { hashes, .. } = file;
     let id = of.repository.0.cast_signed();
-    let all = database.unchecked_transaction()?;
     // Not REPLACE, which would not run the delete trigger.
     database.prepare_cached("DELETE FROM file WHERE repository = ? AND path = ?")?.execute(params![id, path])?;
     let sql = "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -87,9 +87,9 @@ pub(super) fn replace(
         path,
         of.urls,
         &hashes.sha256.0[..],
-        raw::<64>(&hashes.sha512)?,
+        optional::<64>(hashes.sha512.as_deref())?,
         raw::<20>(&hashes.sha1)?,
-        raw::<16>(&hashes.md5)?,
+        optional::<16>(hashes.md5.as_deref())?,
         hashes.size_bytes.cast_signed(),
         file.validator,
         file.modified,
@@ -104,7 +104,12 @@ pub(super) fn replace(
         let sql = "INSERT OR REPLACE INTO verified VALUES (?, ?, ?)";
         database.prepare_cached(sql)?.execute(params![id, path, verified])?;
     }
-    all.commit()
+    Ok(())
+}
+
+/// A digest that may not have been made yet: then no bytes stand for it.
+pub(super) fn optional<const N: usize>(hexadecimal: Option<&str>) -> rusqlite::Result<Vec<u8>> {
+    hexadecimal.map_or_else(|| Ok(Vec::new()), |digits| raw::<N>(digits).map(Vec::from))
 }
 
 fn raw<const N: usize>(hexadecimal: &str) -> rusqlite::Result<[u8; N]> {

@@ -4,7 +4,16 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
 /// `user_version`. A cache with another schema version is replaced by an empty one.
-pub(super) const FORM: i64 = 4;
+pub(super) const FORM: i64 = 5;
+/// The schema version of Daylight 0.1.0. It has no table `small`, and all files are in the folder. It is changed in place.
+const FORM_WITHOUT_SMALL: i64 = 4;
+/// The write-ahead log is copied into the database, which takes two syncs, whenever it has this many pages: 16 MiB.
+const CHECKPOINT_PAGES: i64 = 4096;
+
+/// Small files, by digest.
+const SMALL: &str = "
+    CREATE TABLE small (number INTEGER PRIMARY KEY, sha256 BLOB NOT NULL UNIQUE, bytes BLOB NOT NULL) STRICT;
+";
 
 /// Tables that were added later. Each start creates missing ones. Earlier versions of Daylight with the same schema version
 /// ignore them and use the other tables.
@@ -17,12 +26,16 @@ const LATER: &str = "
         repository INTEGER NOT NULL, path TEXT NOT NULL, verified INTEGER NOT NULL, PRIMARY KEY (repository, path)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS file_sha1 ON file (sha1);
+    CREATE INDEX IF NOT EXISTS file_undigested ON file (fetched) WHERE md5 = x'' OR sha512 = x'';
     CREATE TABLE IF NOT EXISTS mark (sha256 BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS last_use (
         repository INTEGER NOT NULL, name TEXT NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (repository, name)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS uses_recorded (
         one INTEGER PRIMARY KEY CHECK (one = 1), since INTEGER NOT NULL, stopped INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS last_verified (
+        one INTEGER PRIMARY KEY CHECK (one = 1), slots BLOB NOT NULL
     ) STRICT;
     CREATE TRIGGER IF NOT EXISTS verified_went AFTER DELETE ON file BEGIN
         DELETE FROM verified WHERE repository = old.repository AND path = old.path;
@@ -89,15 +102,26 @@ const SCHEMA: &str = "
 /// Opens the database, and creates its tables if they are missing.
 pub(super) fn connect(vfs: Option<&str>, path: &Path) -> rusqlite::Result<Connection> {
     let connection = crate::truth::sqlite::connect(vfs, path, OpenFlags::default())?;
-    connection.execute_batch(
-        "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-         PRAGMA journal_size_limit = 16777216;",
-    )?;
+    connection.execute_batch("PRAGMA busy_timeout = 5000;")?;
     let form: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if tables == 0 {
+        // It has an effect on a new database alone, but writes into any, and the disk may be full.
+        connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL;")?;
+    }
+    connection.execute_batch(&format!(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 16777216;
+         PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES};",
+    ))?;
+    connection.set_prepared_statement_cache_capacity(64);
     match (form, tables) {
         (FORM, _) => {}
-        (0, 0) => connection.execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {FORM}; COMMIT;"))?,
+        (0, 0) => {
+            connection.execute_batch(&format!("BEGIN; {SCHEMA} {SMALL} PRAGMA user_version = {FORM}; COMMIT;"))?
+        }
+        (FORM_WITHOUT_SMALL, _) => {
+            connection.execute_batch(&format!("BEGIN IMMEDIATE; {SMALL} PRAGMA user_version = {FORM}; COMMIT;"))?;
+        }
         _ => {
             let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
             return Err(rusqlite::Error::SqliteFailure(code, Some("the cache has another schema version".into())));

@@ -11,8 +11,8 @@
 //!   node             the identity of this folder: 128 random bits, written once and in no backup
 //!   truth.sqlite     the truth: current state and journal (with -wal and -shm while it is open)
 //!   truth.sqlite.old the truth that a `rebuild` replaced (then .old2 and so on)
-//!   cache.sqlite     facts about upstreams; may be deleted at any time
-//!   cached/NAME/ab/cd/  files of upstreams, named like blobs. cache.sqlite holds NAME, and the next start removes folders of
+//!   cache.sqlite     facts about upstreams, and their files of at most 64 KiB; may be deleted at any time
+//!   cached/NAME/ab/cd/  other files of upstreams, named like blobs. cache.sqlite holds NAME, and the next start removes folders of
 //!                    other names. Not synced: a file that does not match its row is fetched again. May be deleted at any time
 //!   blobs/
 //!     sha256/ab/cd/  blobs, each file named by its whole SHA-256 in hexadecimal

@@ -28,6 +28,7 @@ pub(crate) struct JobTimes<'a> {
     wait: Op,
     /// The work of the thread.
     op: Op,
+    /// Since when the caller waits.
     queued: Tick,
     began: JobStart,
     /// `None`: the caller left before its end, or there was none.
@@ -40,7 +41,12 @@ pub(crate) struct JobTimes<'a> {
 impl<'a> JobTimes<'a> {
     /// The job is about to be queued.
     pub(crate) fn queued(wait: Op, op: Op, event: &'a mut Event) -> Self {
-        let (queued, began, _under_way) = (Tick::now(), JobStart::default(), under_way(op));
+        Self::since_now(wait, op, JobStart::default(), event)
+    }
+
+    /// The caller begins to wait for a job that was queued before, and may have ended.
+    pub(crate) fn since_now(wait: Op, op: Op, began: JobStart, event: &'a mut Event) -> Self {
+        let (queued, _under_way) = (Tick::now(), under_way(op));
         Self { event, wait, op, queued, began, ended: None, _under_way }
     }
 
@@ -62,7 +68,7 @@ impl Drop for JobTimes<'_> {
             return self.event.add(self.wait, now.since(self.queued));
         };
         self.event.add(self.wait, began.since(self.queued));
-        let ended = self.ended.unwrap_or(now);
+        let ended = self.ended.unwrap_or(now).max(began);
         self.event.add(self.op, ended.since(began));
         if self.ended.is_some() {
             self.event.add(Op::LoopWait, now.since(ended));
@@ -95,6 +101,11 @@ mod tests {
         done.start().set(Tick::now());
         done.ended(Tick::now());
         assert_eq!(counts(&event), [3, 2, 1]);
+        let before = JobStart::default();
+        before.set(Tick::now());
+        let ended = Tick::now();
+        JobTimes::since_now(Op::TruthWait, Op::TruthRead, before, &mut event).ended(ended);
+        assert_eq!(counts(&event), [4, 3, 2]);
         let all: u64 = event.tallies().map(|(_, tally)| tally.nanos).sum();
         assert!(all <= Tick::now().since(began), "{event:?}");
     }

@@ -1,22 +1,22 @@
 //! Threads for blocking or long work, which would block an async runtime. Each thread has a context of its own, and each lane has
 //! a bounded queue.
 
+pub(crate) mod begun;
 pub(crate) mod job_times;
 pub(crate) mod lane;
 
 use crate::error::{Error, Result};
-use crate::pool::job_times::JobTimes;
+use crate::pool::begun::{Begun, BegunJob, Done};
+use crate::pool::job_times::JobStart;
 use crate::pool::lane::{Lane, Lanes};
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use telemetry::{Bound, BoundName, Event, Op, PoolName, PoolThreads, Recorder, Tick, WorkUnderWay, background, lock};
 use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
-/// The result of a job.
-type Done = Box<dyn Any + Send>;
 
 /// The kind of a pool's threads, with their name.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,15 @@ struct Queue<C> {
 
 struct State<C> {
     lanes: Lanes<Job<C>>,
+    later: Option<Later<C>>,
     closed: bool,
+}
+
+/// A job that nobody waits for.
+struct Later<C> {
+    /// When it runs at the latest.
+    until: Tick,
+    job: Job<C>,
 }
 
 impl<C: Send + 'static> Pool<C> {
@@ -67,7 +75,7 @@ impl<C: Send + 'static> Pool<C> {
         let busy = recorder.pool(name, contexts.len() as u64);
         let bounds = std::array::from_fn(|at| Bound::new(bound, Lane::ALL[at].as_str(), capacity));
         bounds.iter().for_each(|bound| recorder.register(bound.clone()));
-        let state = State { lanes: Lanes::new(contexts.len()), closed: false };
+        let state = State { lanes: Lanes::new(contexts.len()), later: None, closed: false };
         let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
         let pool = Self { wait, bounds, queue, threads: Mutex::default() };
         let (Threads::Waiting(name) | Threads::Working(name)) = threads;
@@ -93,25 +101,27 @@ impl<C: Send + 'static> Pool<C> {
         event: &mut Event,
         job: impl FnOnce(&mut C) -> T + Send + 'static,
     ) -> Result<T> {
-        let job = Box::new(move |context: &mut C| -> Done { Box::new(job(context)) });
-        let done = self.run_any(lane, op, event, job).await?;
-        done.downcast().map(|done| *done).map_err(|_| Error::Closed)
+        self.begin(lane, op, job)?.done(event).await
     }
 
-    /// The same for a result of any type, which is compiled once and not for each type.
-    async fn run_any(
+    /// Queues `job` for one of the threads, while the caller goes on.
+    pub(crate) fn begin<T: Send + 'static>(
         &self,
         lane: Lane,
         op: Op,
-        event: &mut Event,
-        job: Box<dyn FnOnce(&mut C) -> Done + Send>,
-    ) -> Result<Done> {
+        job: impl FnOnce(&mut C) -> T + Send + 'static,
+    ) -> Result<Begun<T>> {
+        let job = Box::new(move |context: &mut C| -> Done { Box::new(job(context)) });
+        self.begin_any(lane, op, job).map(Begun::of)
+    }
+
+    /// The same for a result of any type, which is compiled once and not for each type.
+    fn begin_any(&self, lane: Lane, op: Op, job: Box<dyn FnOnce(&mut C) -> Done + Send>) -> Result<BegunJob> {
         let bound = &self.bounds[lane as usize];
         let slot = bound.enter()?;
         let (answer, answered) = oneshot::channel();
-        let times = JobTimes::queued(self.wait, op, event);
-        let (start, wait) = (times.start(), bound.wait());
-        let mut work = WorkUnderWay::here().with_op(op);
+        let (began, wait) = (JobStart::default(), bound.wait());
+        let (start, mut work) = (began.clone(), WorkUnderWay::here().with_op(op));
         let job: Job<C> = Box::new(move |context| {
             drop(wait);
             if answer.is_closed() {
@@ -124,15 +134,25 @@ impl<C: Send + 'static> Pool<C> {
             let _ = answer.send((done, Tick::now()));
         });
         self.send(lane, job)?;
-        let (done, ended) = answered.await.map_err(|_| Error::Closed)?;
-        times.ended(ended);
-        Ok(done)
+        Ok(BegunJob { wait: self.wait, op, began, answered })
     }
 
     /// Drops `thing` on one of the threads, or at once if the queue is full or closed.
     pub(crate) fn dispose(&self, lane: Lane, thing: impl Send + 'static) {
         if let Ok(slot) = self.bounds[lane as usize].enter() {
             let _ = self.send(lane, Box::new(move |_| drop((thing, slot))));
+        }
+    }
+
+    /// Runs `job` after `delay`, also if the pool is closed before. There is one such job at a time: one that still waits is replaced
+    /// if it would run later, and otherwise runs instead.
+    pub(crate) fn run_later(&self, delay: Duration, op: Op, job: impl FnOnce(&mut C) + Send + 'static) {
+        let until = Tick::now().plus(delay);
+        let mut state = lock(&self.queue.state);
+        if state.later.as_ref().is_none_or(|waiting| until < waiting.until) {
+            let mut work = WorkUnderWay::here().with_op(op);
+            state.later = Some(Later { until, job: Box::new(move |context| work.during(|| job(context))) });
+            self.queue.changed.notify_one();
         }
     }
 
@@ -168,24 +188,33 @@ fn work<C>(queue: &Queue<C>, busy: &PoolThreads, mut context: C) {
         let _ = catch_unwind(AssertUnwindSafe(|| job(&mut context)));
         drop(working);
         // At most one more job may start now, and this thread takes it. So no other thread is woken.
-        lock(&queue.state).lanes.done(lane);
+        if let Some(lane) = lane {
+            lock(&queue.state).lanes.done(lane);
+        }
     }
     // Other threads may sleep although jobs wait, if their lanes did not let them start.
     queue.changed.notify_all();
 }
 
 impl<C> Queue<C> {
-    /// Waits for a job that may start; `None`: the pool is closed and all jobs are done.
-    fn next(&self) -> Option<(Lane, Job<C>)> {
+    /// Waits for a job that may start, with its lane, if it has one; `None`: the pool is closed and all jobs are done.
+    fn next(&self) -> Option<(Option<Lane>, Job<C>)> {
         let mut state = lock(&self.state);
         loop {
-            if let Some(next) = state.lanes.next() {
-                return Some(next);
+            let wait = state.later.as_ref().map(|later| later.until.since(Tick::now()));
+            if wait == Some(0) || state.closed && state.lanes.is_empty() {
+                return state.later.take().map(|later| (None, later.job));
             }
-            if state.closed && state.lanes.is_empty() {
-                return None;
+            if let Some((lane, job)) = state.lanes.next() {
+                return Some((Some(lane), job));
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = match wait {
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(nanos) => {
+                    let waited = self.changed.wait_timeout(state, Duration::from_nanos(nanos));
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
         }
     }
 }
@@ -276,5 +305,24 @@ mod tests {
         waiting.join_all().await;
         pool.close();
         assert!(ran.recv().is_err());
+    }
+
+    #[test]
+    fn a_later_job_runs_once_after_its_delay_sooner_if_asked_again_and_at_the_latest_when_the_pool_closes() {
+        let pool = pool(&Recorder::silent(Clock::default()));
+        let hour = Duration::from_secs(3600);
+        let (report, reports) = channel();
+        let later = |delay, name: &'static str| {
+            let report = report.clone();
+            pool.run_later(delay, Op::TruthRead, move |()| report.send(name).unwrap());
+        };
+        later(hour, "in an hour");
+        later(Duration::from_millis(1), "soon");
+        assert_eq!(reports.recv(), Ok("soon"));
+        later(hour, "at the end");
+        later(2 * hour, "never");
+        pool.close();
+        drop(report);
+        assert_eq!(reports.iter().collect::<Vec<_>>(), ["at the end"]);
     }
 }

@@ -2,22 +2,45 @@
 
 use super::Store;
 use crate::blobs::Blobs;
-use crate::blobs::digest::{Digest, Hashes};
+use crate::blobs::digest::{Digest, Hashes, MoreDigests};
 use crate::blobs::staged::Staged;
 use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use crate::pool::lane::Lane;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use std::fs::File;
 use std::sync::Arc;
 use telemetry::{Event, Op};
 
 impl Store {
-    /// Starts an upload.
+    /// Starts an upload. It gets all digests.
     pub async fn stage(&self, event: &mut Event) -> Result<Staged> {
-        let stage = |blobs: &mut Arc<Blobs>| blobs.stage();
+        self.stage_fetched(MoreDigests::ALL, event).await
+    }
+
+    /// Starts a file that an upstream sends. It gets SHA-256, SHA-1 and `more`.
+    pub async fn stage_fetched(&self, more: MoreDigests, event: &mut Event) -> Result<Staged> {
+        let stage = move |blobs: &mut Arc<Blobs>| blobs.stage(more);
         let temporary = self.blob_threads.run(Lane::Change, Op::BlobWrite, event, stage).await??;
         Ok(Staged::new(self.blob_threads.clone(), self.blobs.clone(), temporary))
+    }
+
+    /// The same with its first bytes, in one job. Also opens the file for reading, and returns `first` without its bytes.
+    pub async fn stage_first(
+        &self,
+        more: MoreDigests,
+        mut first: BytesMut,
+        event: &mut Event,
+    ) -> Result<(Staged, File, BytesMut)> {
+        let stage = move |blobs: &mut Arc<Blobs>| -> Result<_> {
+            let mut writing = blobs.stage(more)?;
+            let file = blobs.open_staged(writing.path())?;
+            writing.write(&first)?;
+            first.clear();
+            Ok((writing, file, first))
+        };
+        let (temporary, file, piece) = self.blob_threads.run(Lane::Change, Op::BlobWrite, event, stage).await??;
+        Ok((Staged::new(self.blob_threads.clone(), self.blobs.clone(), temporary), file, piece))
     }
 
     /// Refers to bytes that an entry names as if they had just arrived, and holds them. `None`: they are not on disk.

@@ -4,8 +4,8 @@ use super::Store;
 use crate::blobs::digest::{Digest, Hashes};
 use crate::blobs::staged::Staged;
 use crate::cache::{
-    Cache, CacheInput, CachedFile, CachedPath, FolderPresence, Held, Lookup, Origin, Unverified, VERIFIED_FIRST_MAX,
-    has_digest, split,
+    Arrival as CacheArrival, Arrived, Cache, CacheInput, CachedFile, CachedPath, FolderPresence, Held, Lookup, Origin,
+    Queued, Unverified, VERIFIED_FIRST_MAX, has_digest, split,
 };
 use crate::error::Result;
 use crate::pool::lane::Lane;
@@ -14,7 +14,12 @@ use bytes::Bytes;
 use std::io::Seek;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use telemetry::{CacheCounts, Event, Millis, Op};
+use tokio::time::timeout;
+
+/// The longest wait for figures that include what was fetched just now.
+const SETTLE_MAX: Duration = Duration::from_millis(250);
 
 /// Permission to verify a large file after it was served. Only one is given at a time.
 struct VerificationTurn(Arc<AtomicBool>);
@@ -43,8 +48,25 @@ impl Store {
         now: Millis,
         event: &mut Event,
     ) -> Result<Option<CachedPath>> {
+        if let Some(found) = self.queued(of, path) {
+            return Ok(Some(found));
+        }
         let asked = path.to_owned();
-        match self.cached(Op::CacheRead, event, move |cache| cache.lookup(of, &asked, now)).await? {
+        let lookup = move |cache: &mut Cache| cache.lookup(of, &asked, now);
+        let found = self.cache.run(Lane::Single, Op::CacheRead, event, lookup).await??;
+        self.usable(of, path, found, now, event).await
+    }
+
+    /// What a lookup found, once its bytes may be used.
+    pub(super) async fn usable(
+        &self,
+        of: Origin,
+        path: &str,
+        found: Option<Lookup>,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<Option<CachedPath>> {
+        match found {
             None => Ok(None),
             Some(Lookup::Found(found)) => Ok(Some(found)),
             Some(Lookup::Unverified(unverified)) => self.verify(of, path, unverified, now, event).await,
@@ -85,7 +107,7 @@ impl Store {
         Ok(self.verify(of, path, Unverified { known, file, earlier_boot: false }, now, event).await?.is_some())
     }
 
-    fn log_damage(&self, path: &str, digest: Digest, event: &Event) {
+    pub(super) fn log_damage(&self, path: &str, digest: Digest, event: &Event) {
         let repository = event.subject.repository.as_str();
         self.log.error(
             "a cached file of an upstream is damaged: it is removed, and downloaded again at the next request",
@@ -108,20 +130,71 @@ impl Store {
         let file = self.blob_threads.run(Lane::Change, Op::BlobRead, event, verify).await?;
         let (asked, good) = (path.to_owned(), file.is_some());
         match good {
-            true => self.last_verified.record(&digest, now),
-            false if !earlier_boot => self.log_damage(path, digest, event),
-            false => {}
+            true => {
+                self.last_verified.record(&digest, now);
+                // Otherwise its row names this boot of the machine already.
+                if earlier_boot {
+                    self.cached(Op::CacheWrite, event, move |cache| cache.mark_verified(of, &asked)).await?;
+                }
+            }
+            false => {
+                let drop = move |cache: &mut Cache| cache.drop_damaged(of, &asked, &digest);
+                if self.cached(Op::CacheWrite, event, drop).await? && !earlier_boot {
+                    self.log_damage(path, digest, event);
+                }
+            }
         }
-        let note = move |cache: &mut Cache| match good {
-            true => cache.mark_verified(of, &asked),
-            false => cache.drop_damaged(of, &asked, &digest),
-        };
-        self.cached(Op::CacheWrite, event, note).await?;
         Ok(file.map(|file| CachedPath::File(Arc::new(known), Held::File(Arc::new(file)))))
     }
 
-    /// Caches a file, replacing what was cached for its path. It is not synced: a crash of the machine may lose it. `max_bytes`:
-    /// the limit of its repository's cached files. `false`: it was not cached.
+    /// What waits to be written for a path. A large file that gets its final path at this moment is not found: the thread knows it.
+    pub(super) fn queued(&self, of: Origin, path: &str) -> Option<CachedPath> {
+        match self.arrivals.find(of, path)? {
+            Queued::Bytes(known, bytes) => Some(CachedPath::File(known, Held::Bytes(bytes))),
+            Queued::Staged(known, path) => {
+                self.blobs.open_staged(&path).ok().map(|file| CachedPath::File(known, Held::File(Arc::new(file))))
+            }
+            Queued::MissingUntil(until) => Some(CachedPath::MissingUntil(until)),
+        }
+    }
+
+    /// Queues a file or a fact for the cache's thread, or waits until the thread has written it, if the queue does not take it.
+    /// `false`: it was a file that is not cached.
+    async fn queue(&self, arrival: CacheArrival, event: &mut Event) -> Result<bool> {
+        let may_wait = match &arrival.what {
+            Arrived::File { known, max_bytes, .. } => {
+                self.cache_bounds.always_admits(*max_bytes, known.hashes.size_bytes)
+            }
+            Arrived::Missing { .. } => true,
+        };
+        let offered = match may_wait && !self.changed_upstreams.is_former(arrival.of) {
+            true => self.arrivals.offer(arrival),
+            false => Err(arrival),
+        };
+        match offered {
+            Ok(None) => Ok(true),
+            Ok(Some(delay)) => {
+                self.cache.run_later(delay, Op::CacheWrite, Cache::write_arrivals);
+                Ok(true)
+            }
+            Err(arrival) => {
+                let _waiting = self.arrivals.bound().wait();
+                self.cached(Op::CacheWrite, event, |cache| cache.keep(arrival)).await
+            }
+        }
+    }
+
+    /// Waits a moment until all that was queued is written, so that figures of the cache include it.
+    pub async fn settle_cached(&self, event: &mut Event) {
+        if !self.arrivals.is_empty() {
+            // Figures are worth no longer wait, and no error.
+            let _ = timeout(SETTLE_MAX, self.cached(Op::CacheWrite, event, |_| Ok(()))).await;
+        }
+    }
+
+    /// Caches a file, replacing what was cached for its path. It is written together with others, soon after this returns, and is not
+    /// synced: a killed process or a crash of the machine may lose it. `max_bytes`: the limit of its repository's cached files.
+    /// `false`: it was not cached.
     pub async fn keep_cached(
         &self,
         of: Origin,
@@ -132,13 +205,13 @@ impl Store {
         event: &mut Event,
     ) -> Result<bool> {
         self.space.check()?;
-        let path = path.to_owned();
-        let incoming = match arrival {
+        let input = match arrival {
             Arrival::Bytes(bytes) => CacheInput::Bytes(bytes),
             Arrival::Staged(staged) => CacheInput::File(Box::new(staged.into_temporary()?)),
         };
-        let keep = move |cache: &mut Cache| cache.keep(of, &path, &file, incoming, max_bytes);
-        self.cached(Op::CacheWrite, event, keep).await
+        self.last_verified.record(&file.hashes.sha256, file.fetched);
+        let what = Arrived::File { known: Arc::new(file), input, max_bytes };
+        self.queue(CacheArrival { of, path: path.into(), what }, event).await
     }
 
     /// Records that an upstream proved at `at` that a file is unchanged.
@@ -157,9 +230,12 @@ impl Store {
         until: Millis,
         event: &mut Event,
     ) -> Result<()> {
-        let space = self.space.check().is_ok() && !Event::has_secret(path);
+        if self.space.check().is_ok() && !Event::has_secret(path) {
+            let what = Arrived::Missing { now, until };
+            return self.queue(CacheArrival { of, path: path.into(), what }, event).await.map(drop);
+        }
         let path = path.to_owned();
-        let record = move |cache: &mut Cache| cache.record_missing(of, &path, now, until, space);
+        let record = move |cache: &mut Cache| cache.record_missing(of, &path, now, until, false);
         self.cached(Op::CacheWrite, event, record).await
     }
 
@@ -169,7 +245,7 @@ impl Store {
         self.freeing(event, move |cache| cache.forget(of, &path)).await
     }
 
-    /// The number and size of the cached files of an upstream. Read from memory.
+    /// The number and size of the cached files of an upstream. Read from memory; [`Store::settle_cached`] makes it exact.
     pub fn cached_holding(&self, of: Origin) -> Holding {
         self.holdings.cached(of)
     }
@@ -228,18 +304,20 @@ impl Store {
 
     /// The facts about a folder, of all upstreams, if they are in memory. Counts a hit or a miss.
     pub fn folder_presence_in_memory(&self, folder: &str) -> Option<Arc<FolderPresence>> {
-        self.presence.get(folder)
+        let queued = self.arrivals.facts_in(folder);
+        self.presence.get(folder).map(|known| known.with(queued))
     }
 
-    /// The same without counting.
+    /// The same without counting, and without the facts that are not written yet.
     pub fn peek_folder_presence(&self, folder: &str) -> Option<Arc<FolderPresence>> {
         self.presence.peek(folder)
     }
 
     /// The facts about a folder, of all upstreams.
     pub async fn folder_presence(&self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>> {
-        let folder = folder.to_owned();
-        self.cached(Op::CacheRead, event, move |cache| cache.folder(&folder)).await
+        let (queued, folder) = (self.arrivals.facts_in(folder), folder.to_owned());
+        let read = move |cache: &mut Cache| cache.folder(&folder);
+        Ok(self.cache.run(Lane::Single, Op::CacheRead, event, read).await??.with(queued))
     }
 
     /// A change that frees space, or that another one needs for it. On a full disk it uses the space of the reserve.
@@ -256,13 +334,17 @@ impl Store {
         }
     }
 
-    /// Runs an operation on the cache's thread.
+    /// Runs an operation on the cache's thread, after all that was queued before.
     pub(super) async fn cached<T: Send + 'static>(
         &self,
         op: Op,
         event: &mut Event,
         work: impl FnOnce(&mut Cache) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        let work = |cache: &mut Cache| {
+            cache.write_arrivals();
+            work(cache)
+        };
         self.cache.run(Lane::Single, op, event, work).await?
     }
 }

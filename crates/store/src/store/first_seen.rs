@@ -6,8 +6,11 @@ use crate::journal::record::{RepositoryId, Seq};
 use crate::pool::lane::Lane;
 use crate::truth::catalog::{Catalog, FirstSeen};
 use crate::writer::first_seen_budget::{Admitted, cost};
+use serde_json::Value;
 use telemetry::Event;
 
+/// A number after those of all changes.
+const LAST: Seq = Seq(i64::MAX.cast_unsigned());
 /// Bytes of a journal row without its unit and its facts: numbers, names and punctuation.
 const FRAME_BYTES: usize = 128;
 
@@ -22,8 +25,27 @@ impl Store {
         read: impl FnOnce(Vec<FirstSeen>) -> T + Send + 'static,
         event: &mut Event,
     ) -> Result<T> {
-        let (unit, through) = (unit.to_owned(), through.unwrap_or(Seq(i64::MAX.cast_unsigned())));
+        let (unit, through) = (unit.to_owned(), through.unwrap_or(LAST));
         let rows = move |truth: &mut dyn Catalog| truth.first_seen(repository, &unit, through).map(read);
+        self.read(Lane::Single, event, rows).await
+    }
+
+    /// Calls `read` with all first-seen rows of each of these units, oldest first, and returns its results with the facts of the unit.
+    /// All are read in one turn of a reader.
+    pub async fn first_seen_units<T: Send + 'static>(
+        &self,
+        repository: RepositoryId,
+        units: Vec<String>,
+        read: impl Fn(Vec<FirstSeen>) -> T + Send + 'static,
+        event: &mut Event,
+    ) -> Result<Vec<(T, Value)>> {
+        let rows = move |truth: &mut dyn Catalog| {
+            let of_unit = |unit: &String| {
+                let rows = truth.first_seen(repository, unit, LAST)?;
+                Ok((read(rows), truth.facts(repository, unit)?.facts))
+            };
+            units.iter().map(of_unit).collect()
+        };
         self.read(Lane::Single, event, rows).await
     }
 

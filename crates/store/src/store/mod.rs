@@ -7,10 +7,12 @@ mod cached;
 mod children;
 mod collect;
 mod first_seen;
+mod folder_look;
 mod frees;
 pub(crate) mod holdings;
 mod journal_search;
 mod last_use;
+mod late_digests;
 mod open;
 pub(crate) mod options;
 pub(crate) mod progress;
@@ -23,6 +25,7 @@ pub use authors::AuthoredChange;
 pub use cached::Arrival;
 pub use children::{Child, LevelRequest};
 pub use collect::Collection;
+pub use folder_look::FolderLook;
 pub use frees::{Frees, Withdrawals};
 pub use journal_search::{JournalPage, JournalRange};
 pub use skip_scan::UnitFilter;
@@ -30,7 +33,7 @@ pub use skip_scan::UnitFilter;
 use crate::blobs::Blobs;
 use crate::blobs::life::BlobLife;
 use crate::blobs::next_looks::NeededLooks;
-use crate::cache::{Cache, CacheBounds, LastVerified, PresenceCache};
+use crate::cache::{Arrivals, Cache, CacheBounds, ChangedUpstreams, LastVerified, PresenceCache};
 use crate::check::{Report, check_on};
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
@@ -56,7 +59,8 @@ use collect::CollectorFigures;
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Event, Log, Millis, lock};
+use std::time::Duration;
+use telemetry::{Event, Log, Millis, Op, lock};
 
 /// The store. There is one for each data folder.
 #[derive(Debug)]
@@ -78,6 +82,9 @@ pub struct Store {
     blobs: Arc<Blobs>,
     blob_threads: Arc<Pool<Arc<Blobs>>>,
     cache: Pool<Cache>,
+    /// What waits for the cache's thread.
+    arrivals: Arc<Arrivals>,
+    changed_upstreams: Arc<ChangedUpstreams>,
     /// The facts about folders of upstreams, in memory.
     presence: Arc<PresenceCache>,
     /// The bounds of cached files and facts.
@@ -236,6 +243,7 @@ impl Store {
         self.shipper.close();
         self.readers.close();
         self.blob_threads.close();
+        self.cache.run_later(Duration::ZERO, Op::CacheWrite, Cache::finish);
         self.cache.close();
         if let Some(truth) = truth {
             // If this fails the write-ahead log stays, and the next start reads it.

@@ -84,7 +84,9 @@ impl Store {
             log.clone(),
         )?;
         let (presence, last_verified) = (cache.presence().clone(), cache.last_verified().clone());
+        let (arrivals, changed_upstreams) = (cache.arrivals().clone(), cache.changed_upstreams().clone());
         recorder.register(presence.bound().clone());
+        recorder.register(arrivals.bound().clone());
         figure(&recorder, Metric::gauge("journal_seq", "Number of the last change"), &last);
         let doc = "Number of the last change that is in a segment";
         figure(&recorder, Metric::gauge("journal_shipped_seq", doc), &shipped);
@@ -175,6 +177,8 @@ impl Store {
             blobs,
             blob_threads: Arc::new(blob_threads),
             cache,
+            arrivals,
+            changed_upstreams,
             presence,
             cache_bounds,
             last_verified,

@@ -16,8 +16,11 @@ impl Store {
             Ok(())
         };
         self.cached(Op::CacheWrite, event, set).await?;
-        lock(&self.membership).with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::All(id)));
+        let membership = lock(&self.membership);
+        membership.with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::All(id)));
         self.revisions.raise(Unit::Settings);
+        membership.connected(id).into_iter().for_each(|id| self.revisions.raise(Unit::SettingsOf(id)));
+        self.revisions.raise(Unit::Upstream(id));
         Ok(())
     }
 

@@ -256,6 +256,7 @@ async fn cached_files_of_upstreams_are_backed_up_on_demand_and_served_after_a_re
     let file = CachedFile::fetched(staged.hashes().unwrap(), now);
     let arrival = Arrival::Staged(Box::new(staged));
     store.keep_cached(of, "a/b.bin", file, arrival, None, &mut job()).await.unwrap();
+    store.settle_cached(&mut job()).await;
     let with_cached = || backup(&folders.data, &folders.target, true, &mut |_| ()).unwrap();
     assert_eq!((with_cached().cached_files, with_cached().cached_files), (1, 1));
     assert_eq!(restored(&folders).cached_files, 1);

@@ -13,6 +13,7 @@ mod group;
 mod histories;
 pub(crate) mod holding;
 mod journal;
+mod late_digests;
 mod merge;
 mod recent_rows;
 mod rehearse;

@@ -197,12 +197,12 @@ impl Committer {
             match change {
                 Change::Repository { id, .. } => {
                     let id = if id.0 == 0 { RepositoryId(number) } else { *id };
-                    let all = lock(&self.membership).with_groups(id);
-                    all.into_iter().for_each(|id| self.revisions.raise(Unit::All(id)));
-                    self.revisions.raise(Unit::Settings);
+                    let membership = lock(&self.membership);
+                    membership.with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::All(id)));
+                    self.raise_settings(membership.connected(id));
                 }
                 Change::Token { .. } => self.revisions.raise(Unit::Tokens),
-                Change::Setting { .. } => self.revisions.raise(Unit::Settings),
+                Change::Setting { .. } => self.raise_settings(lock(&self.membership).repositories()),
                 // The rows that follow raise what changes. Dates of upstreams' versions in memory change with the next start.
                 Change::Redate { .. } => {}
                 Change::Entry { .. } | Change::Unit { .. } | Change::FirstSeen { .. } => {}
@@ -210,6 +210,13 @@ impl Committer {
                 Change::Collected { .. } => {}
             }
         }
+    }
+
+    /// Raises the settings of these repositories. First those of all: a reader that sees one of them raised sees that, too, and does
+    /// not take the table of repositories for a present one.
+    fn raise_settings(&self, of: impl IntoIterator<Item = RepositoryId>) {
+        self.revisions.raise(Unit::Settings);
+        of.into_iter().for_each(|id| self.revisions.raise(Unit::SettingsOf(id)));
     }
 
     /// Calls `each` with the units of repositories and groups whose content a batch changes.

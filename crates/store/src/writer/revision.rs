@@ -7,7 +7,7 @@
 
 use crate::journal::record::{RepositoryId, Seq};
 use std::collections::HashSet;
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use telemetry::Millis;
@@ -21,6 +21,11 @@ pub enum Unit<'a> {
     All(RepositoryId),
     /// The repositories and all settings.
     Settings,
+    /// The settings of a repository, and of each that shares a group with it, directly or through others: what the answers of a
+    /// repository depend on.
+    SettingsOf(RepositoryId),
+    /// Which upstream a repository has.
+    Upstream(RepositoryId),
     /// The tokens.
     Tokens,
 }
@@ -87,7 +92,7 @@ impl Drop for Changing {
 #[derive(Debug)]
 pub struct Revisions {
     slots: Box<[AtomicU64]>,
-    hasher: std::hash::RandomState,
+    hasher: ahash::RandomState,
 }
 
 impl Revisions {
@@ -96,10 +101,7 @@ impl Revisions {
 
     /// Counters that all start at `last`.
     pub fn new(last: Seq) -> Self {
-        Self {
-            slots: (0..Self::SLOTS).map(|_| AtomicU64::new(last.0)).collect(),
-            hasher: std::hash::RandomState::new(),
-        }
+        Self { slots: (0..Self::SLOTS).map(|_| AtomicU64::new(last.0)).collect(), hasher: ahash::RandomState::new() }
     }
 
     fn slot(&self, unit: &impl Hash) -> usize {
@@ -119,7 +121,12 @@ impl Revisions {
 
     /// Whether none of the stamp's units has changed or is being changed, and it has not expired.
     pub fn holds(&self, stamp: &Stamp, now: Millis) -> bool {
-        now < stamp.fresh_until
+        self.holds_at(stamp, || now)
+    }
+
+    /// The same, which reads the clock only for a stamp that expires.
+    pub fn holds_at(&self, stamp: &Stamp, now: impl FnOnce() -> Millis) -> bool {
+        (stamp.fresh_until == Millis(i64::MAX) || now() < stamp.fresh_until)
             && stamp.slots[..usize::from(stamp.used)]
                 .iter()
                 .all(|(slot, value)| *value < CHANGING && self.slots[*slot as usize].load(Ordering::Acquire) == *value)

@@ -30,6 +30,7 @@ caches! {
     AppCache "Requests for an application that were answered with a stored response";
     AppPages "Requests for an application that were answered with a page that it wrote and that was in memory";
     OpenFiles "Requests for a large file that was still open";
+    KnownFiles "Requests for a checksum of a cached file whose row was in memory";
     Indexes "Requests for an index that was up to date in memory";
     UpstreamIndexes "Requests that needed the index of a gem upstream and found it in memory";
     Dependencies "Gems of the dependency API whose rows were in memory";

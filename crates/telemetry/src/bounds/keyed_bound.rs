@@ -16,7 +16,7 @@ pub struct KeyedBound<K> {
 
 #[derive(Debug)]
 struct Counts<K> {
-    by_key: HashMap<K, usize>,
+    by_key: HashMap<K, usize, ahash::RandomState>,
     /// At index n: the number of keys that hold n units. The last entry is never 0, so the length gives the maximum.
     having: Vec<usize>,
 }
@@ -29,7 +29,7 @@ impl<K: Clone + Eq + Hash> KeyedBound<K> {
 
     /// Like [`KeyedBound::new`], for one of several bounds of a name, which `which` distinguishes.
     pub fn of(name: BoundName, which: &str, each: u64) -> Arc<Self> {
-        let counts = Counts { by_key: HashMap::new(), having: Vec::new() };
+        let counts = Counts { by_key: HashMap::default(), having: Vec::new() };
         Arc::new(Self { bound: Bound::new(name, which, each), counts: Mutex::new(counts) })
     }
 

@@ -49,8 +49,11 @@ macro_rules! bounds {
 // - `contents.read`: one gem is read at a time, and the queue holds only requests of people that wait for it.
 // - `requests`: each cost class has its own setting, and `Bound::set_setting` names it. Hooks and probes are short and have none.
 // - `truth.writer` and `cache.threads` have one thread each (see `PoolName`). Their queues hold every request that the cost classes admit.
+// - `cache.queue`: nothing is rejected. A request beyond it waits for the thread, which writes all of it in one transaction.
 // - `snapshots.prune`: the hourly job does what was rejected.
+// - `upstream.first_sights` holds the observations of a quarter of a second. A rejected one is written at once, and its download waits for that.
 // - `flights.abandoned`: a rejected download is cancelled, and the next request for the file starts it again.
+// - `flights.pieces`: a rejected download is written in smaller pieces.
 // - `rollups.keys`: events beyond it are counted in sum.
 // - `alerts.waiting`: there are at most 500 findings, and what a receiver knows is compared with them again after each look.
 // - `profiles`: two profiles at once would only measure each other.
@@ -84,9 +87,11 @@ bounds! {
     TruthReaders "truth.readers" Reads ["store.readers"] "Reads of the truth database, waiting or running";
     TruthWriter "truth.writer" Commits [] "Commits of the truth database, waiting or running";
     CacheThreads "cache.threads" Operations [] "Operations on the cache database, waiting or running";
+    CacheQueue "cache.queue" Bytes [] "Files and facts of upstreams that wait to be written into the cache together, each counted as at least 8 KiB; a request beyond it waits until its own is written";
     Cached "cached" Bytes ["store.cached_bytes"] "Cached files of upstreams, in whole disk blocks with their rows; the least recently used are evicted first";
     Facts "facts" Bytes ["store.facts_bytes"] "Cached facts on disk: which files upstream folders have and lack; the least recently changed are evicted first";
     FirstSeen "upstream.first_seen" Bytes ["upstream.first_seen_bytes"] "First-seen records of one upstream repository, the one that has the most; records beyond the capacity are not written";
+    FirstSights "upstream.first_sights" Keys [] "Versions and files that were first seen at upstreams and wait for their common commit; the download of a rejected one waits for it";
     KnownFolders "facts.folders" Bytes ["store.known_folders_bytes"] "Cached facts in memory, for folders that were requested from groups";
     KojiAnswers "upstream.koji_answer" Bytes [] "Answers of Koji hubs that are being read, in bytes as they are unpacked; an answer that does not fit is not read";
     UpstreamPrefixes "upstream.prefixes" Bytes ["upstream.prefixes_bytes"] "Path prefixes in memory, of upstreams that publish a list of them";
@@ -104,11 +109,13 @@ bounds! {
     AppPageReads "app.page_reads" Operations [] "Reads of a server that keeps the pages of an application, in progress; requests of rejected reads are passed on";
     AppPageConnections "app.page_connections" Connections [] "Open connections to a server that keeps the pages of an application, one for each core";
     OpenFiles "files.open" Files ["server.open_files"] "Files that are kept open for the next request";
+    KnownFiles "upstream.known_files" Files [] "Rows of cached files in memory, for their checksums";
     FileThreads "file.threads" Reads ["server.file_threads"] "Reads of files for responses; only reads that need a thread wait";
     FileBuffers "file.buffers" Buffers ["server.file_buffers"] "Buffers of 64 KiB for files in responses";
     Flights "flights" Fetches ["upstream.max_fetches"] "Downloads from upstreams, each shared by all requests for the file";
     SnapshotPrunes "snapshots.prune" Jobs [] "Removals of old snapshot builds after a deploy; the hourly job does what was rejected";
     AbandonedFetches "flights.abandoned" Bytes [] "Bytes still to download of files that no request waits for; a rejected download is cancelled";
+    FlightPieces "flights.pieces" Bytes [] "Bytes of downloads between the upstream and the disk, two pieces of 512 KiB for each; a rejected download is written in smaller ones";
     RepositoryFlights "repository.flights" Fetches ["upstream.max_fetches"] "Downloads of the repository that has the most";
     UpstreamWaiters "upstream.waiters" Requests ["server.max_waiting"] "Requests that wait for an upstream; they do not count in their cost class";
     RepositoryWaiters "repository.waiters" Requests ["server.max_waiting"] "Requests that wait for an upstream, of the repository that has the most";

@@ -104,8 +104,22 @@ impl EventId {
 
     /// 16 hexadecimal digits, as in the header `Daylight-Event`.
     pub fn digits(self) -> [u8; 16] {
-        std::array::from_fn(|at| b"0123456789abcdef"[(self.0 >> (60 - 4 * at)) as usize & 15])
+        let mut digits = [0; 16];
+        digits[..8].copy_from_slice(&half((self.0 >> 32) as u32));
+        digits[8..].copy_from_slice(&half(self.0 as u32));
+        digits
     }
+}
+
+/// The 8 digits of half an id, all at once: a byte for each, from 0 to 15, and then its character.
+fn half(of: u32) -> [u8; 8] {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let mut bytes = u64::from(of);
+    bytes = (bytes | bytes << 16) & 0x0000_ffff_0000_ffff;
+    bytes = (bytes | bytes << 8) & 0x00ff_00ff_00ff_00ff;
+    bytes = (bytes | bytes << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    let letters = ((bytes + ONES * 6) >> 4) & ONES;
+    (bytes + ONES * u64::from(b'0') + letters * u64::from(b'a' - b'9' - 1)).to_be_bytes()
 }
 
 impl fmt::Display for EventId {

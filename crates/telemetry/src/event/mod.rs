@@ -137,6 +137,9 @@ pub struct Event {
     pub(crate) ops: SmallVec<[(Op, Tally); 3]>,
 }
 
+/// Room for the ops of a request that is no page hit.
+const OPS: usize = 12;
+
 // The memory of an event that has ended, for the next one of this thread. Most events end before the next one begins.
 thread_local!(static SPARE: Cell<Option<Box<Event>>> = const { Cell::new(None) });
 
@@ -216,7 +219,13 @@ impl Event {
     pub fn add_all(&mut self, op: Op, tally: Tally) {
         match self.ops.iter_mut().find(|(ran, _)| *ran == op) {
             Some((_, mine)) => mine.join(tally),
-            None if tally.count > 0 => self.ops.push((op, tally)),
+            None if tally.count > 0 => {
+                if self.ops.len() == self.ops.inline_size() {
+                    // A request that is no page hit runs about ten.
+                    self.ops.reserve(OPS);
+                }
+                self.ops.push((op, tally));
+            }
             None => {}
         }
     }

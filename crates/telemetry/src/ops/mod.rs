@@ -69,6 +69,7 @@ ops! {
     IndexKeep Line "index.keep" "Writing the pieces of an index into the data folder, where no client waits";
     IndexRead Line "index.read" "Reading the pieces of an index from the data folder and checking their digests";
     FlightWait Line "flight.wait" "Waiting for a download from an upstream, which this request or an earlier one began";
+    DigestsMake Line "digests.make" "Making the MD5 and the SHA-512 of a cached file, which got neither when it arrived";
     Hash Line "hash" "Computing the digests of a file that is in memory";
     UpstreamWait Line "upstream.wait" "Waiting for a place among the calls to an upstream host";
     UpstreamPause Line "upstream.pause" "Waiting until the pause has ended that an upstream asked for (429, or 503 with `Retry-After`)";

@@ -64,6 +64,9 @@ struct Related {
 #[serde(default)]
 pub(super) struct Upstream {
     pub(super) flight: String,
+    host: String,
+    status: u16,
+    bytes: u64,
 }
 
 /// The work of an application in front of which the server stands.
@@ -109,6 +112,8 @@ impl Record {
         let about = [self.package.as_str(), &self.version].join(" ");
         let at = self.duration_ms.map_or_else(|| self.at.clone(), |ms| format!("{}, in {ms:.3} ms", self.at));
         let ended = match self.outcome.as_deref() {
+            // A job has no status.
+            Some(outcome) if self.status == 0 => format!("{outcome}, by: {}", self.layer),
             Some(outcome) => format!("{} {outcome}, by: {}", self.status, self.layer),
             None => "depends on an upstream".to_owned(),
         };
@@ -119,6 +124,7 @@ impl Record {
             ("token", self.token.clone()),
             ("at", at),
             ("answer", ended),
+            ("upstream", self.upstream.line()),
             ("cache", self.app.cache.clone()),
             ("page", page(&self.app.page)),
             ("lane", self.app.lane()),
@@ -129,6 +135,18 @@ impl Record {
             ("hint", self.hint.clone()),
         ];
         all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    }
+}
+
+impl Upstream {
+    /// Its last host, what that answered, and how much of it came.
+    fn line(&self) -> String {
+        match (self.host.as_str(), self.bytes) {
+            ("", _) => String::new(),
+            (host, _) if self.status == 0 => format!("{host} did not answer"),
+            (host, 0) => format!("{host} answered {}", self.status),
+            (host, bytes) => format!("{host} answered {}, {bytes} bytes came", self.status),
+        }
     }
 }
 
@@ -172,6 +190,26 @@ fn why(reason: &str) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn an_event_that_called_an_upstream_tells_what_it_said_and_a_job_has_no_status() {
+        let lines = |status: u16, upstream: Value| -> Vec<String> {
+            let record = json!({ "method": "fetch", "status": status, "outcome": "done", "layer": "remote", "upstream": upstream });
+            let record: Record = serde_json::from_value(record).unwrap();
+            record
+                .lines()
+                .into_iter()
+                .filter(|(name, _)| ["answer", "upstream"].contains(name))
+                .map(|(_, text)| text)
+                .collect()
+        };
+        let came = json!({ "host": "127.0.0.1:80", "status": 200, "bytes": 4096 });
+        assert_eq!(lines(0, came), ["done, by: remote", "127.0.0.1:80 answered 200, 4096 bytes came"]);
+        let lacked = json!({ "host": "127.0.0.1:80", "status": 404 });
+        assert_eq!(lines(404, lacked), ["404 done, by: remote", "127.0.0.1:80 answered 404"]);
+        assert_eq!(lines(0, json!({ "host": "127.0.0.1:80" }))[1], "127.0.0.1:80 did not answer");
+        assert_eq!(lines(0, json!({})), ["done, by: remote"]);
+    }
 
     #[test]
     fn an_event_of_an_application_has_its_lane_its_backend_and_what_both_said() {

@@ -30,7 +30,8 @@ pub(crate) struct ListedFile {
     pub(crate) path: String,
     sha256: String,
     sha1: String,
-    md5: String,
+    /// Absent if the server has not made it yet.
+    md5: Option<String>,
 }
 
 /// A written file.
@@ -94,9 +95,16 @@ fn file(
         let date = headers.get(LAST_MODIFIED).and_then(|date| date.to_str().ok());
         Ok(date.and_then(|date| httpdate::parse_http_date(date).ok()))
     })?;
-    let sums = (beside.has_sums)(path) && !matches!(placed, Placed::Conflict(_));
-    let sums = [("sha1", sha1), ("md5", md5)].into_iter().filter(|_| sums);
-    let sums = sums.map(|(ending, sum)| write(folder.join(format!("{path}.{ending}")), sum.as_bytes(), false));
+    if !(beside.has_sums)(path) || matches!(placed, Placed::Conflict(_)) {
+        return Ok(vec![placed]);
+    }
+    let md5 = match md5 {
+        Some(md5) => Some(md5.clone().into_bytes()),
+        None => connection.bytes(&url(&format!("{path}.md5")))?,
+    };
+    let sums = [("sha1", Some(sha1.clone().into_bytes())), ("md5", md5)].into_iter();
+    let sums = sums.filter_map(|(ending, sum)| Some((ending, sum?)));
+    let sums = sums.map(|(ending, sum)| write(folder.join(format!("{path}.{ending}")), &sum, false));
     let conflicts = sums.filter(|sum| !matches!(sum, Ok(Placed::Written | Placed::Present)));
     [Ok(placed)].into_iter().chain(conflicts).collect()
 }

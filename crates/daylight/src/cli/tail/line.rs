@@ -35,10 +35,12 @@ impl Widths {
         let time = at.split_once('T').map_or(at.as_str(), |(_, time)| time).trim_end_matches('Z');
         let status = Some(number("status")).filter(|status| *status > 0);
         let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
-        let (took, sent) = (millis(event["duration_ms"].as_f64().unwrap_or_default()), bytes(number("bytes_out")));
+        // A job sends nothing to a client; a fetch has bytes of an upstream.
+        let moved = number(if text("kind") == "job" { "upstream_bytes" } else { "bytes_out" });
+        let (took, moved) = (millis(event["duration_ms"].as_f64().unwrap_or_default()), bytes(moved));
         let (outcome, reason, weight) = (text("outcome"), text("reason"), number("weight"));
         let mut line = format!(
-            "{time}  {id}  {status:>3}  {method:<methods$}  {took:>9}  {sent:>9}  {layer:<layers$}  {repository:<repositories$}  {path}",
+            "{time}  {id}  {status:>3}  {method:<methods$}  {took:>9}  {moved:>9}  {layer:<layers$}  {repository:<repositories$}  {path}",
             methods = self.method,
             layers = self.layer,
             repositories = self.repository,
@@ -103,8 +105,8 @@ mod tests {
         });
         let page = |layer: &str, page: &str| json!({ "id": "6888033c0f6f3c03", "layer": layer, "outcome": "answered", "path": "/", "app": { "cache": "hit", "page": page } });
         let job = json!({
-            "id": "6888033c0f6f3c02", "at": "2026-11-01T12:00:02.000Z", "method": "collect", "status": 0, "outcome": "answered", "duration_ms": 12.0,
-            "bytes_out": 0, "weight": 1,
+            "id": "6888033c0f6f3c02", "at": "2026-11-01T12:00:02.000Z", "kind": "job", "method": "fetch", "status": 0, "outcome": "answered",
+            "duration_ms": 12.0, "bytes_out": 0, "upstream_bytes": 171_767, "weight": 1,
         });
         let lines = [&hit, &failed, &job, &hit].map(|event| widths.line(event));
         assert_eq!(
@@ -113,8 +115,8 @@ mod tests {
                 "12:00:00.123  6888033c0f6f3c00  200  GET       41 us      900 B  page    gems      /repository/gems/info/rack",
                 "12:00:01.000  6888033c0f6f3c01  504  GET     10.01 s      212 B  group   company-maven  /repository/company-maven/a\u{fffd}[2J  failed  \
                  upstream_timeout  x7",
-                "12:00:02.000  6888033c0f6f3c02    -  collect    12.0 ms        0 B",
-                "12:00:00.123  6888033c0f6f3c00  200  GET          41 us      900 B  page    gems           /repository/gems/info/rack",
+                "12:00:02.000  6888033c0f6f3c02    -  fetch    12.0 ms  167.7 KiB",
+                "12:00:00.123  6888033c0f6f3c00  200  GET        41 us      900 B  page    gems           /repository/gems/info/rack",
             ]
         );
         assert!(widths.line(&page("app", "old")).ends_with("  /  page=old"));

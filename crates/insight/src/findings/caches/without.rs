@@ -27,6 +27,7 @@ pub(super) fn how(cache: CacheName) -> Result<&'static str, &'static str> {
         | CacheName::Views
         | CacheName::Packages
         | CacheName::Heads
+        | CacheName::KnownFiles
         | CacheName::KnownFolders
         | CacheName::UpstreamPrefixes => Err(NO_KEYS),
         CacheName::Facts => Err(

@@ -28,8 +28,7 @@ fn package(number: &str, platform: &str) -> Package {
 }
 
 fn hashes() -> Hashes {
-    let (sha512, sha1, md5) = (String::new(), String::new(), String::new());
-    Hashes { sha256: Digest([7; 32]), sha512, sha1, md5, size_bytes: 0 }
+    Hashes { sha256: Digest([7; 32]), sha512: None, sha1: String::new(), md5: None, size_bytes: 0 }
 }
 
 fn entry(package: &Package, at: i64, state: State) -> Entry {

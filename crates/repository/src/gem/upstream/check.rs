@@ -114,7 +114,8 @@ impl Follow {
 
     fn check_info(&self, name: &str, kept: &CachedFile, check: &mut IndexCheck) {
         check.infos += 1;
-        let md5 = &kept.hashes.md5;
+        // Only a fetch that compared it makes it at once. Others call the upstream again.
+        let Some(md5) = &kept.hashes.md5 else { return };
         let said = self.index().read(self.remote.repository.origin, |known| {
             let listed = known.listing.gem(name)?;
             Some((listed.md5, known.listing.log().ever_said(name, md5)))

@@ -62,7 +62,9 @@ impl RemoteGems<'_> {
             return told;
         }
         told.extend(self.left_out(name));
-        told.push(self.of_file(&format!("info/{name}"), |known| known.md5 == *md5, "that MD5", event).await);
+        told.push(
+            self.of_file(&format!("info/{name}"), |known| known.md5.as_ref() == Some(md5), "that MD5", event).await,
+        );
         told
     }
 

@@ -12,7 +12,7 @@ use crate::gem::upstream::listing::Lines;
 use crate::upstream::download::{Growth, TAIL};
 use format::gem::upstream::{Kept, Versions};
 use std::sync::Arc;
-use store::{Origin, Staged, Store};
+use store::{MoreDigests, Origin, Staged, Store};
 use telemetry::Event;
 
 /// The file, from the side of the look that fetches it.
@@ -75,7 +75,14 @@ impl<'a> FirstBody<'a> {
             Some(shown) => (shown, None),
             None => {
                 let (growth, grown) = Growth::new();
-                (Shown { staged: self.store.stage(event).await?, growth, written: 0 }, Some(grown))
+                (
+                    Shown {
+                        staged: self.store.stage_fetched(MoreDigests::default(), event).await?,
+                        growth,
+                        written: 0,
+                    },
+                    Some(grown),
+                )
             }
         };
         for piece in text.text().range(shown.written, until) {

@@ -163,7 +163,7 @@ impl Follow {
         let doubt = self.index().doubts.find(name, &listed.md5, self.now());
         let corrected = self.is_corrected(name);
         let content = self.fetched_info(name, &listed, doubt.as_ref(), event).await?;
-        let (md5, freshness) = (content.hashes.as_ref().map(|hashes| hashes.md5.clone()), content.freshness);
+        let (md5, freshness) = (content.hashes.as_ref().and_then(|hashes| hashes.md5.clone()), content.freshness);
         let read = move |(): &mut ()| content.bytes();
         let body = self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await?.ok_or(Error::GivenUp)?;
         let info = read_info(name, body)?;
@@ -203,7 +203,9 @@ impl Follow {
         let path = format!("info/{name}");
         let kept = self.remote.recall(&self.remote.repository.file(&path), event).await?;
         let is_corrected = self.is_corrected(name);
-        Ok(matches!(kept, Some(Remembered::File(kept)) if is_corrected || kept.known.hashes.md5 != listed.md5))
+        Ok(
+            matches!(kept, Some(Remembered::File(kept)) if is_corrected || kept.known.hashes.md5.as_ref() != Some(&listed.md5)),
+        )
     }
 
     /// The file, from the cache or fetched.

@@ -33,9 +33,8 @@ impl RemoteGems<'_> {
 
     /// The same upstream as of today and without a policy. The visibility at the moment is already decided.
     fn today(self) -> Remote {
-        let Remote { remotes, repository, place } = self.remote;
-        let today = Repository::seen(repository, OPEN.clone(), None);
-        Remote { remotes: remotes.clone(), repository: Arc::new(today), place: place.clone() }
+        let today = Repository::seen(&self.remote.repository, OPEN.clone(), None);
+        Remote { repository: Arc::new(today), ..self.remote.clone() }
     }
 
     /// The `/info` of a gem with the versions that were listed then. Versions whose lines no client ever requested here

@@ -47,7 +47,7 @@ pub(crate) async fn note(
     listed: &Listed,
     event: &mut Event,
 ) -> Result<()> {
-    if !remote.repository.asks || kept.known.hashes.md5 == listed.md5 {
+    if !remote.repository.asks || kept.known.hashes.md5.as_ref() == Some(&listed.md5) {
         return Ok(());
     }
     let body = document_bytes::read(&kept.held, kept.known.hashes.size_bytes, INFO_BYTES)();

@@ -16,7 +16,7 @@ pub(crate) mod shown;
 pub(crate) mod tests;
 
 use crate::content::Content;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::maven::koji::answer::asked::Asked;
 use crate::tree::file::File;
 use crate::upstream::Remote;
@@ -38,7 +38,9 @@ pub(crate) async fn fetch(
     if of.is_metadata() {
         let asked = Asked::ready(remote, event).await?.counted();
         let document = Box::pin(metadata::document(&asked, &of, trace, event)).await?;
-        return Ok(checksum.and_then(|checksum| document.sum(checksum)).unwrap_or(document));
+        let Some(checksum) = checksum else { return Ok(document) };
+        let sum = document.sum(checksum, remote.late_digests(), event).await?;
+        return sum.ok_or_else(|| Error::NoSuchFile(file.path.to_owned()));
     }
     let mut asked = Asked::with(remote, file.folder, event).await?.counted();
     match checksum {

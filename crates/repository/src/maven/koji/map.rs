@@ -122,7 +122,7 @@ impl FoundFile {
     /// Whether a file with these digests may be this one. Of long digests only the first 16 bytes are compared.
     pub(crate) fn may_be(&self, hashes: &Hashes) -> bool {
         let same = match &self.digest {
-            FoundDigest::Whole(FileDigest::Md5(bytes)) => hashes.md5 == hex(bytes),
+            FoundDigest::Whole(FileDigest::Md5(bytes)) => hashes.md5.as_deref() == Some(&*hex(bytes)),
             FoundDigest::Whole(FileDigest::Sha1(bytes)) => hashes.sha1 == hex(bytes),
             FoundDigest::Whole(FileDigest::Sha256(bytes)) => hashes.sha256.0 == *bytes,
             FoundDigest::Begins(DigestKind::Sha1, bytes) => hashes.sha1.starts_with(&hex(bytes)),

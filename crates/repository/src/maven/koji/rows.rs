@@ -13,7 +13,7 @@ use crate::maven::koji::map::apply::{Committed, NextMap};
 use crate::maven::koji::map::{FoundDigest, FoundFile, KojiMap};
 use crate::maven::koji::rows::form::{Decoded, KojiRow, encode, lean};
 use crate::upstream::Remote;
-use crate::upstream::first_seen::record::{Wrote, write_all};
+use crate::upstream::first_seen::record::{NewRows, Wrote, write_all};
 use crate::upstream::first_seen::store::FirstSeenStore;
 use serde::de::Error as _;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub(crate) async fn write(
     let made = remote.remotes.workers.run(Lane::Index, Op::KojiApply, event, made).await?;
     let (changes, encoded) = made.map_err(unreadable(remote))?;
     let (count, rows) = (encoded.rows.len() as u64, encoded.rows.into_iter().map(|row| (row, false)).collect());
-    match write_all(remote, (&unit(remote), map.last()), rows, event).await? {
+    match write_all(remote, vec![NewRows { unit: unit(remote), last: map.last(), rows }], event).await? {
         Wrote::Rows(at, seq) => {
             let first = Seq(seq.0.saturating_sub(count) + 1);
             let builds = encoded.builds.into_iter().map(|rows| rows.from(first)).collect();

@@ -42,8 +42,9 @@ impl MavenPath<'_> {
         };
         let content = file(remote, &of, trace, event).await?;
         let content = filtered(remote, self, content, trace, event).await?;
-        let sum = checksum.and_then(|checksum| content.sum(checksum));
-        Ok(sum.unwrap_or(content))
+        let Some(checksum) = checksum else { return Ok(content) };
+        let sum = content.sum(checksum, remote.late_digests(), event).await?;
+        sum.ok_or_else(|| Error::NoSuchFile(asked.path.to_owned()))
     }
 }
 

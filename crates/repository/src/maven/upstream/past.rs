@@ -53,8 +53,8 @@ impl MavenPath<'_> {
                     return Err(over_budget(remote));
                 }
                 let document = document(remote, at.folder, listed).ok_or_else(missing)?;
-                let sum = self.checksum().and_then(|(_, checksum)| document.sum(checksum));
-                Ok(sum.unwrap_or(document))
+                let Some((_, checksum)) = self.checksum() else { return Ok(document) };
+                document.sum(checksum, remote.late_digests(), event).await?.ok_or_else(missing)
             }
             // The files of a snapshot at earlier moments are not recorded.
             Kind::Artifact(_) | Kind::Metadata(_) => Err(Error::Unkept(file.path.to_owned())),

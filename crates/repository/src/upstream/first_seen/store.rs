@@ -12,9 +12,11 @@ use crate::upstream::Remote;
 use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
 use crate::upstream::first_seen::history::FolderHistory;
 use crate::upstream::first_seen::row::News;
-use crate::upstream::release_age::{AgeRecord, KnownAge};
+use crate::upstream::first_seen::sights::FirstSight;
+use crate::upstream::release_age::{AgeRecord, KnownAge, ReportedDate};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use store::{Digest, FirstSeen, RepositoryId, Seq, Store};
 use telemetry::{Event, Millis};
 
@@ -53,6 +55,61 @@ pub(crate) struct BytesRow {
     pub(crate) sha256: Digest,
 }
 
+impl Bytes {
+    /// The digest in the last of these rows.
+    fn read(rows: Vec<FirstSeen>) -> Result<Option<Self>, serde_json::Error> {
+        let Some(row) = rows.last() else { return Ok(None) };
+        let BytesRow { since, sha256 } = serde_json::from_str(row.seen.get())?;
+        Ok(Some(Bytes { met: AgeRecord { seen: row.at, since, open: false }, sha256 }))
+    }
+
+    /// The record after the file was seen with this digest; `None`: it is known.
+    pub(crate) fn told(before: Option<Self>, sha256: Digest, modified: Option<Millis>, now: Millis) -> Option<Self> {
+        let known = match before {
+            Some(bytes) if bytes.sha256 == sha256 => return None,
+            Some(_) => KnownAge::Appeared,
+            None => KnownAge::Nothing,
+        };
+        Some(Bytes { met: known.told(ReportedDate { date: modified, bound: false }, now), sha256 })
+    }
+}
+
+/// What the rows of a folder add up to.
+#[derive(Debug, Default)]
+struct FolderRows {
+    /// `None`: units of the earlier form come first, if there are any.
+    known: Option<FolderHistory>,
+    /// The facts of the rows that are added to these.
+    further: Vec<(Millis, News)>,
+    count: usize,
+}
+
+impl FolderRows {
+    fn read(rows: Vec<FirstSeen>) -> Result<Self, serde_json::Error> {
+        let mut read = Self { count: rows.len(), ..Self::default() };
+        for row in rows {
+            let news: News = serde_json::from_str(row.seen.get())?;
+            // Rows are added after the units of the earlier form.
+            if news.older {
+                read.further.push((row.at, news));
+                continue;
+            }
+            let seen = news.earlier.first().map_or(row.at, |(at, _)| *at);
+            let empty = || FolderHistory { seen, rows: read.count, ..FolderHistory::default() };
+            read.known.get_or_insert_with(empty).learn(row.at, news);
+        }
+        Ok(read)
+    }
+
+    /// Adds them to the facts in units of the earlier form.
+    fn after(self, mut before: Option<FolderHistory>) -> Option<FolderHistory> {
+        for (at, news) in self.further {
+            before.get_or_insert_with(|| FolderHistory { seen: at, ..FolderHistory::default() }).learn(at, news);
+        }
+        before.map(|before| FolderHistory { rows: self.count, ..before })
+    }
+}
+
 /// The names of units. A number in them stands for the URL, so the content of another upstream is not mixed in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Units(pub(crate) i64);
@@ -80,13 +137,15 @@ pub(crate) struct FirstSeenStore<'a> {
     pub(crate) store: &'a Store,
     pub(crate) id: RepositoryId,
     pub(crate) through: Option<Seq>,
+    remote: &'a Remote,
 }
 
 impl<'a> FirstSeenStore<'a> {
     /// Those of a remote repository.
     pub(crate) fn of(remote: &'a Remote) -> Self {
         let Remote { remotes, repository, .. } = remote;
-        Self { units: Units(repository.origin.number()), store: &remotes.store, id: repository.id, through: None }
+        let (units, store) = (Units(repository.origin.number()), &remotes.store);
+        Self { units, store, id: repository.id, through: None, remote }
     }
 
     /// The same, directly after the change `through`.
@@ -109,38 +168,77 @@ impl<'a> FirstSeenStore<'a> {
         read.map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
     }
 
-    /// The known facts about a folder.
+    /// The known facts about a folder, with the facts that are about to be written.
     pub(crate) async fn folder(self, folder: &str, event: &mut Event) -> Result<Option<FolderHistory>> {
-        Ok(self.folder_at(folder, event).await?.0)
+        if self.through.is_some() {
+            let rows = self.rows(&self.units.unit(folder), FolderRows::read, event).await?.0;
+            return match rows.known {
+                Some(known) => Ok(Some(known)),
+                None => Ok(rows.after(self.folder_before(folder, event).await?)),
+            };
+        }
+        let unwritten = self.unwritten(event).await?;
+        let (mut known, now) =
+            (self.folders_at(&[folder], event).await?.pop().and_then(|(known, _)| known), self.remote.now());
+        for sight in &unwritten {
+            if let FirstSight::Folder(sight) = &**sight
+                && sight.folder == folder
+                && let Some(news) = sight.news(known.as_ref(), now)
+            {
+                known.get_or_insert_with(|| FolderHistory { seen: now, ..FolderHistory::default() }).learn(now, news);
+            }
+        }
+        Ok(known)
     }
 
-    /// The same, with the number of the last row.
-    pub(crate) async fn folder_at(self, folder: &str, event: &mut Event) -> Result<(Option<FolderHistory>, Seq)> {
-        let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
-            let (mut folder, mut all, count): (Option<FolderHistory>, _, _) = (None, Vec::new(), rows.len());
-            for row in rows {
-                let news: News = serde_json::from_str(row.seen.get())?;
-                // Rows are added after the units of the earlier form.
-                if news.older {
-                    all.push((row.at, news));
-                    continue;
-                }
-                let seen = news.earlier.first().map_or(row.at, |(at, _)| *at);
-                folder
-                    .get_or_insert_with(|| FolderHistory { seen, rows: count, ..FolderHistory::default() })
-                    .learn(row.at, news);
-            }
-            Ok((folder, all))
+    /// The facts about folders that are in the journal now, with the number of the last row of each.
+    pub(crate) async fn folders_at(
+        self,
+        folders: &[&str],
+        event: &mut Event,
+    ) -> Result<Vec<(Option<FolderHistory>, Seq)>> {
+        let units = folders.iter().map(|folder| self.units.unit(folder)).collect();
+        let mut known = Vec::with_capacity(folders.len());
+        for ((rows, last, facts), folder) in
+            self.rows_of_units(units, FolderRows::read, event).await?.into_iter().zip(folders)
+        {
+            let history = match rows {
+                FolderRows { known: Some(history), .. } => Some(history),
+                rows if facts.is_null() => rows.after(None),
+                rows => rows.after(self.folder_before(folder, event).await?),
+            };
+            known.push((history, last));
+        }
+        Ok(known)
+    }
+
+    /// Observations that are not written yet. Beyond the budget they never are, so nothing is believed of them.
+    async fn unwritten(self, event: &mut Event) -> Result<Vec<Arc<FirstSight>>> {
+        let unwritten = self.remote.remotes.first_sights.of(self.remote.repository.origin).unwritten();
+        Ok(if unwritten.is_empty() || self.is_full(event).await? { Vec::new() } else { unwritten })
+    }
+
+    /// Folds the rows of each unit as they are now. Returns the results, the number of the last row, and the facts of the unit.
+    async fn rows_of_units<T: Send + 'static>(
+        self,
+        units: Vec<String>,
+        fold: impl Fn(Vec<FirstSeen>) -> Result<T, serde_json::Error> + Send + 'static,
+        event: &mut Event,
+    ) -> Result<Vec<(T, Seq, serde_json::Value)>> {
+        if units.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names = units.clone();
+        let read = move |rows: Vec<FirstSeen>| {
+            let last = rows.last().map_or(Seq(0), |row| row.seq);
+            fold(rows).map(|folded| (folded, last))
         };
-        let ((known, rows), last) = self.rows(&self.units.unit(folder), fold, event).await?;
-        if known.is_some() {
-            return Ok((known, last));
-        }
-        let (mut before, count) = (self.folder_before(folder, event).await?, rows.len());
-        for (at, news) in rows {
-            before.get_or_insert_with(|| FolderHistory { seen: at, ..FolderHistory::default() }).learn(at, news);
-        }
-        Ok((before.map(|before| FolderHistory { rows: count, ..before }), last))
+        let read = self.store.first_seen_units(self.id, units, read, event).await?;
+        let each = read.into_iter().zip(names).map(|((folded, facts), key)| match folded {
+            Ok((folded, last)) => Ok((folded, last, facts)),
+            Err(source) => Err(Error::Unreadable { key, source }),
+        });
+        each.collect()
     }
 
     /// Since when the upstream is observed.
@@ -168,24 +266,35 @@ impl<'a> FirstSeenStore<'a> {
         Ok((first.or_else(|| before.map(|since| First { since, full: false })), last))
     }
 
-    /// The digest that a raw file was last seen with.
+    /// The digest that a raw file was last seen with, or is about to be recorded with.
     pub(crate) async fn bytes(self, path: &str, event: &mut Event) -> Result<Option<Bytes>> {
-        Ok(self.bytes_at(path, event).await?.0)
+        if self.through.is_some() {
+            let unit = self.units.unit(path);
+            let bytes = self.rows(&unit, Bytes::read, event).await?.0;
+            return if bytes.is_some() { Ok(bytes) } else { self.unit_before(&unit, event).await };
+        }
+        let unwritten = self.unwritten(event).await?;
+        let (mut known, now) =
+            (self.files_at(&[path], event).await?.pop().and_then(|(known, _)| known), self.remote.now());
+        for sight in &unwritten {
+            if let FirstSight::File { path: of, sha256, modified } = &**sight
+                && of == path
+            {
+                known = Bytes::told(known, *sha256, *modified, now).or(known);
+            }
+        }
+        Ok(known)
     }
 
-    /// The same, with the number of the last row.
-    pub(crate) async fn bytes_at(self, path: &str, event: &mut Event) -> Result<(Option<Bytes>, Seq)> {
-        let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
-            let Some(row) = rows.last() else { return Ok(None) };
-            let BytesRow { since, sha256 } = serde_json::from_str(row.seen.get())?;
-            Ok(Some(Bytes { met: AgeRecord { seen: row.at, since, open: false }, sha256 }))
-        };
-        let unit = self.units.unit(path);
-        let (bytes, last) = self.rows(&unit, fold, event).await?;
-        match bytes {
+    /// The digests of raw files that are in the journal now, with the number of the last row of each.
+    pub(crate) async fn files_at(self, paths: &[&str], event: &mut Event) -> Result<Vec<(Option<Bytes>, Seq)>> {
+        let units: Vec<String> = paths.iter().map(|path| self.units.unit(path)).collect();
+        let read = self.rows_of_units(units.clone(), Bytes::read, event).await?;
+        let each = read.into_iter().zip(units).map(|((bytes, last, facts), unit)| match bytes {
             Some(bytes) => Ok((Some(bytes), last)),
-            None => Ok((self.unit_before(&unit, event).await?, last)),
-        }
+            None => Ok((read_facts(&unit, facts)?, last)),
+        });
+        each.collect()
     }
 
     /// The known facts about the age of a file with these bytes, if they are known. `lasting`: the bytes of the path
@@ -247,7 +356,7 @@ impl<'a> FirstSeenStore<'a> {
     }
 }
 
-pub(crate) fn read<T: DeserializeOwned>(unit: &str, facts: serde_json::Value) -> Result<Option<T>> {
+pub(crate) fn read_facts<T: DeserializeOwned>(unit: &str, facts: serde_json::Value) -> Result<Option<T>> {
     serde_json::from_value(facts).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
 }
 
@@ -260,7 +369,7 @@ mod tests {
         let met = AgeRecord { seen: Millis(5), since: Millis(1), open: true };
         let sha256 = Digest([7; 32]);
         let written = serde_json::json!({ "seen": 5, "since": 1, "open": true, "sha256": sha256 });
-        assert_eq!(read::<Bytes>("unit", written).unwrap(), Some(Bytes { met, sha256 }));
-        assert_eq!(read::<AgeRecord>("unit", serde_json::Value::Null).unwrap(), None);
+        assert_eq!(read_facts::<Bytes>("unit", written).unwrap(), Some(Bytes { met, sha256 }));
+        assert_eq!(read_facts::<AgeRecord>("unit", serde_json::Value::Null).unwrap(), None);
     }
 }

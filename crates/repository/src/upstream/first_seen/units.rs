@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::upstream::first_seen::history::{FolderHistory, Plugin};
-use crate::upstream::first_seen::store::{FirstSeenStore, read};
+use crate::upstream::first_seen::store::{FirstSeenStore, read_facts};
 use crate::upstream::release_age::AgeRecord;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -30,7 +30,7 @@ impl FirstSeenStore<'_> {
             None => self.store.facts(self.id, unit, event).await?.facts,
             Some(through) => self.store.as_of(through).facts(self.id, unit, event).await?,
         };
-        read(unit, facts)
+        read_facts(unit, facts)
     }
 
     /// The facts about a folder from such units.
@@ -54,7 +54,7 @@ impl FirstSeenStore<'_> {
             };
             let last = units.last().filter(|_| units.len() == PAGE).map(|(unit, _)| unit.clone());
             for (unit, facts) in units {
-                let said = read(&unit, facts)?;
+                let said = read_facts(&unit, facts)?;
                 all.extend(unit.strip_prefix(within).map(str::to_owned).zip(said));
             }
             match last {

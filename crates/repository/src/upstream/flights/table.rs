@@ -3,6 +3,7 @@
 use crate::upstream::flight::{Flight, Stage};
 use crate::upstream::flight_use::FlightUse;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use store::{Origin, RepositoryId};
 use telemetry::{Bound, BoundName, EventId, Full, Slot, lock};
@@ -11,10 +12,15 @@ use tokio::sync::watch;
 /// The upstream is part of the key: after a change of the URL, no request follows a fetch from the former upstream.
 pub(crate) type FlightKey = (Origin, String);
 
+/// The number of slots in which ended fetches are counted. Two paths rarely have one slot, and then a fetch looks once more.
+const LANDINGS: usize = 1024;
+
 /// The fetches in flight.
 #[derive(Debug)]
 pub(crate) struct Flights {
     table: Mutex<Table>,
+    /// The fetches that ended, by a hash of their keys.
+    landings: Box<[AtomicU64]>,
     bound: Arc<Bound>,
     /// The capacity for each repository. The bound shows the use of the repository with most fetches.
     each: Arc<Bound>,
@@ -41,6 +47,7 @@ impl Flights {
     pub(crate) fn new(most: u64) -> Self {
         Self {
             table: Mutex::default(),
+            landings: (0..LANDINGS).map(|_| AtomicU64::default()).collect(),
             bound: Bound::new(BoundName::Flights, "", most),
             each: Bound::new(BoundName::RepositoryFlights, "", most.div_ceil(8)),
         }
@@ -52,6 +59,27 @@ impl Flights {
 
     pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
         lock(&self.table)
+    }
+
+    /// The number of fetches of a path that ended, or of others with its slot. While it stays the same, no fetch of the path
+    /// has ended.
+    pub(crate) fn landings(&self, of: Origin, path: &str) -> u64 {
+        self.slot(of, path).load(Ordering::Acquire)
+    }
+
+    /// Removes a fetch that has ended.
+    pub(crate) fn land(&self, key: &FlightKey, id: EventId) {
+        let mut table = self.table();
+        // A fetch without followers was removed before, and another one may have begun since.
+        if table.lines.get(key).is_some_and(|line| line.id == id) {
+            table.lines.remove(key);
+        }
+        self.slot(key.0, &key.1).fetch_add(1, Ordering::AcqRel);
+        self.leave(&mut table, key.0.repository);
+    }
+
+    fn slot(&self, of: Origin, path: &str) -> &AtomicU64 {
+        &self.landings[of.hash_of(path) as usize % LANDINGS]
     }
 
     /// Takes a place for one more fetch of a repository.
@@ -68,7 +96,7 @@ impl Flights {
     }
 
     /// Returns the place of a repository's fetch.
-    pub(crate) fn leave(&self, table: &mut Table, id: RepositoryId) {
+    fn leave(&self, table: &mut Table, id: RepositoryId) {
         if let Some(has) = table.of.get_mut(&id) {
             *has -= 1;
         }
@@ -97,5 +125,24 @@ impl Table {
 impl FlightEntry {
     pub(crate) fn flight(&self) -> Flight {
         Flight { id: self.id, stage: self.stages.subscribe(), used: self.used.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fetch_that_has_ended_is_counted_at_its_path_and_gives_its_place_back() {
+        let flights = Flights::new(8);
+        let key = (Origin::new(RepositoryId(1), &["http://a.test".to_owned()]), "org/a.jar".to_owned());
+        let before = flights.landings(key.0, &key.1);
+        let place = flights.enter(&mut flights.table(), key.0.repository).unwrap();
+        assert!(flights.enter(&mut flights.table(), key.0.repository).is_err());
+        assert_eq!(flights.landings(key.0, &key.1), before);
+        drop(place);
+        flights.land(&key, EventId(1));
+        assert_eq!(flights.landings(key.0, &key.1), before + 1);
+        assert!(flights.enter(&mut flights.table(), key.0.repository).is_ok());
     }
 }

@@ -1,7 +1,8 @@
 //! The cache compared with a model, its bounds, and its behaviour when files are lost.
 
 use super::*;
-use crate::cache::{CacheBounds, FileCache, has_digest};
+use crate::cache::weight::weight;
+use crate::cache::{Arrival, Arrived, CacheBounds, CacheInput, FileCache, has_digest};
 use crate::disk::RealDisk;
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -36,7 +37,12 @@ fn file(bytes: &[u8], at: i64) -> CachedFile {
 }
 
 pub(crate) fn keep(cache: &mut Cache, id: Origin, path: &str, bytes: &[u8], at: i64) {
-    cache.keep(id, path, &file(bytes, at), CacheInput::Bytes(Bytes::copy_from_slice(bytes)), None).unwrap();
+    cache.keep(arrival(id, path, bytes, at, None)).unwrap();
+}
+
+pub(crate) fn arrival(of: Origin, path: &str, bytes: &[u8], at: i64, max_bytes: Option<u64>) -> Arrival {
+    let input = CacheInput::Bytes(Bytes::copy_from_slice(bytes));
+    Arrival { of, path: path.into(), what: Arrived::File { known: Arc::new(file(bytes, at)), input, max_bytes } }
 }
 
 pub(crate) fn bytes(cache: &mut Cache, id: Origin, path: &str) -> Option<Vec<u8>> {
@@ -49,8 +55,17 @@ pub(crate) fn bytes(cache: &mut Cache, id: Origin, path: &str) -> Option<Vec<u8>
     }
 }
 
-/// The number of files.
+/// The number of files, in the database and outside of it.
 pub(crate) fn on_disk(folder: &Path) -> usize {
+    in_database(folder) + in_files(folder)
+}
+
+fn in_database(folder: &Path) -> usize {
+    let database = rusqlite::Connection::open(folder.join("cache.sqlite")).unwrap();
+    database.query_row("SELECT count(*) FROM small", [], |row| row.get::<_, isize>(0)).unwrap().cast_unsigned()
+}
+
+fn in_files(folder: &Path) -> usize {
     let below = |folder: std::path::PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     below(folder.join("cached")).flat_map(below).flat_map(below).flat_map(below).count()
 }
@@ -102,7 +117,7 @@ fn the_least_recently_used_file_is_evicted_first_of_a_repository_and_of_all() {
     old(&mut cache, A, "y", 3);
     assert_eq!(bytes(&mut cache, A, "a"), None, "four fit");
     assert!(bytes(&mut cache, B, "b").is_some() && bytes(&mut cache, A, "c").is_some());
-    let long_after = Millis(4 + TOUCH_INTERVAL);
+    let long_after = Millis(4 + USE_INTERVAL);
     for (of, path) in [(B, "b"), (A, "x"), (A, "y")] {
         cache.lookup(of, path, long_after).unwrap();
     }
@@ -113,9 +128,7 @@ fn the_least_recently_used_file_is_evicted_first_of_a_repository_and_of_all() {
         "it is the least recently used"
     );
     let tight = |cache: &mut Cache, path: &str| {
-        let text = path.repeat(10);
-        let arrived = CacheInput::Bytes(Bytes::copy_from_slice(text.as_bytes()));
-        cache.keep(A, path, &file(text.as_bytes(), 9), arrived, Some(4 * ONE)).unwrap();
+        cache.keep(arrival(A, path, path.repeat(10).as_bytes(), 9, Some(4 * ONE))).unwrap();
     };
     tight(&mut cache, "e");
     assert!(bytes(&mut cache, A, "d").is_none() && bytes(&mut cache, B, "b").is_some());
@@ -155,21 +168,28 @@ fn one_large_file_does_not_evict_the_others() {
     assert!(cache.lookup(A, "a", Millis(4)).unwrap().is_none());
 }
 
+/// A file that is too large for the database.
+fn large(of: u8) -> Vec<u8> {
+    vec![of; SMALL as usize + 1]
+}
+
 #[test]
 #[expect(clippy::disallowed_methods, reason = "damage")]
 fn a_lost_or_truncated_file_is_forgotten_and_one_of_an_earlier_boot_is_unverified() {
     let folder = tempfile::tempdir().unwrap();
     let mut cache = open(folder.path(), u64::MAX, 1);
-    for (path, text) in [("lost", "a"), ("cut", "bb"), ("changed", "ccc")] {
-        keep(&mut cache, A, path, text.as_bytes(), 1);
+    for (path, of) in [("lost", 1), ("cut", 2), ("changed", 3)] {
+        keep(&mut cache, A, path, &large(of), 1);
     }
-    let place = |cache: &Cache, text: &str| cache.file_cache.path(&Hashes::of(text.as_bytes()).sha256);
-    std::fs::remove_file(place(&cache, "a")).unwrap();
-    std::fs::write(place(&cache, "bb"), "b").unwrap();
-    std::fs::write(place(&cache, "ccc"), "cdc").unwrap();
-    assert_eq!((bytes(&mut cache, A, "lost"), bytes(&mut cache, A, "cut")), (None, None));
-    keep(&mut cache, A, "good", b"dddd", 1);
-    assert_eq!((on_disk(folder.path()), cache.bounds.files.used()), (2, 2 * ONE));
+    let place = |cache: &Cache, of| cache.file_cache.path(&Hashes::of(&large(of)).sha256);
+    std::fs::remove_file(place(&cache, 1)).unwrap();
+    std::fs::write(place(&cache, 2), "b").unwrap();
+    std::fs::write(place(&cache, 3), large(4)).unwrap();
+    for path in ["lost", "cut"] {
+        assert!(cache.lookup(A, path, Millis(0)).unwrap().is_none(), "{path}");
+    }
+    keep(&mut cache, A, "good", &large(5), 1);
+    assert_eq!((in_files(folder.path()), cache.bounds.files.used()), (2, 2 * weight(SMALL + 1)));
     drop(cache);
     let mut cache = open(folder.path(), u64::MAX, 2);
     for (path, good) in [("changed", false), ("good", true)] {
@@ -179,7 +199,86 @@ fn a_lost_or_truncated_file_is_forgotten_and_one_of_an_earlier_boot_is_unverifie
         assert_eq!(has_digest(&mut unverified.file, &unverified.known.hashes.sha256), good, "{path}");
     }
     cache.mark_verified(A, "good").unwrap();
-    assert_eq!(bytes(&mut cache, A, "good").unwrap(), b"dddd");
+    cache.last_verified.record(&Hashes::of(&large(5)).sha256, Millis(1));
+    let found = cache.lookup(A, "good", Millis(1)).unwrap();
+    assert!(matches!(found, Some(Lookup::Found(CachedPath::File(_, Held::File(_))))));
+}
+
+#[test]
+fn a_small_file_is_verified_at_its_first_use_and_forgotten_where_it_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), u64::MAX, 1);
+    for path in ["lost", "changed", "good"] {
+        keep(&mut cache, A, path, path.as_bytes(), 1);
+    }
+    keep(&mut cache, A, "limit", &vec![7; SMALL as usize], 1);
+    assert_eq!((in_database(folder.path()), in_files(folder.path())), (4, 0));
+    drop(cache);
+    let mut cache = open(folder.path(), u64::MAX, 2);
+    let named = |name: &str| Hashes::of(name.as_bytes()).sha256.0;
+    cache.connection.execute("DELETE FROM small WHERE sha256 = ?", [named("lost")]).unwrap();
+    cache.connection.execute("UPDATE small SET bytes = x'00' WHERE sha256 = ?", [named("changed")]).unwrap();
+    assert!(cache.lookup(A, "lost", Millis(1)).unwrap().is_none());
+    assert!(cache.lookup(A, "changed", Millis(1)).unwrap().is_none(), "it has another size");
+    keep(&mut cache, A, "changed", b"changed", 1);
+    for (path, other) in [("changed", "chanced"), ("good", "goad")] {
+        let values = rusqlite::params![other.as_bytes(), named(path)];
+        cache.connection.execute("UPDATE small SET bytes = ? WHERE sha256 = ?", values).unwrap();
+    }
+    cache.last_verified = Arc::default();
+    assert!(matches!(cache.lookup(A, "changed", Millis(1)).unwrap(), Some(Lookup::Damaged(_))));
+    assert!(cache.lookup(A, "changed", Millis(1)).unwrap().is_none());
+    keep(&mut cache, A, "good", b"good", 1);
+    assert_eq!(bytes(&mut cache, A, "good").unwrap(), b"good", "the new bytes replace the damaged ones");
+}
+
+/// A cache as Daylight 0.1.0 wrote it: it has no table of small files, and all bytes are in files.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "files of an earlier version")]
+fn a_cache_of_the_earlier_form_is_read_in_place_and_its_files_go_with_their_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), u64::MAX, 1);
+    for (path, text) in [("a", "one"), ("b", "two"), ("c", "one"), ("d", "changed")] {
+        keep(&mut cache, A, path, text.as_bytes(), 1);
+        let file = cache.file_cache.path(&Hashes::of(text.as_bytes()).sha256);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, if text == "changed" { "chanced" } else { text }).unwrap();
+    }
+    keep(&mut cache, A, "large", &large(1), 1);
+    cache.connection.execute_batch("DROP TABLE small; PRAGMA user_version = 4").unwrap();
+    drop(cache);
+    let mut cache = open(folder.path(), u64::MAX, 2);
+    assert_eq!((in_database(folder.path()), in_files(folder.path())), (0, 4));
+    for (path, text) in [("a", "one"), ("b", "two"), ("c", "one")] {
+        assert_eq!(bytes(&mut cache, A, path).unwrap(), text.as_bytes(), "{path}");
+    }
+    assert!(cache.lookup(A, "d", Millis(0)).unwrap().is_none(), "it was lost when the machine stopped");
+    assert!(matches!(cache.lookup(A, "large", Millis(0)).unwrap(), Some(Lookup::Unverified(_))));
+    keep(&mut cache, B, "c", b"one", 2);
+    keep(&mut cache, A, "e", b"new", 2);
+    assert_eq!((in_database(folder.path()), in_files(folder.path())), (2, 3));
+    for (of, path) in [(A, "a"), (A, "c"), (B, "c"), (A, "b"), (A, "e"), (A, "large")] {
+        assert!(cache.forget(of, path).unwrap(), "{path}");
+    }
+    let left = [A, B].map(|of| cache.holdings.cached(of).files);
+    assert_eq!((on_disk(folder.path()), left), (0, [0, 0]));
+}
+
+#[test]
+fn space_of_removed_small_files_returns_to_the_file_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), u64::MAX, 1);
+    let paths: Vec<String> = (0..200).map(|number| number.to_string()).collect();
+    for (number, path) in paths.iter().enumerate() {
+        keep(&mut cache, A, path, &vec![number as u8; SMALL as usize], 1);
+    }
+    let pages =
+        |cache: &Cache| -> i64 { cache.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap() };
+    let before = pages(&cache);
+    for path in &paths {
+        cache.forget(A, path).unwrap();
+    }
+    assert!(before > 3_000 && pages(&cache) < 1_200, "{before}, {}", pages(&cache));
 }
 
 #[test]

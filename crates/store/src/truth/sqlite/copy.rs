@@ -12,7 +12,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 /// The file operations of SQLite without its locks, which network file systems may not have. No other process uses a copy.
-const WITHOUT_LOCKS: &str = "unix-none";
+pub(crate) const WITHOUT_LOCKS: &str = "unix-none";
 /// Pages that are copied between two syncs: 1 MB. With a single sync at the end, every sync of a server on the same disk would
 /// wait for it.
 const PAGES: i32 = 256;

@@ -21,7 +21,7 @@ mod units;
 
 pub use connection::Sqlite;
 pub(crate) use connection::{WITHOUT_SHARED_FILE, connect};
-pub(crate) use copy::copy_database;
+pub(crate) use copy::{WITHOUT_LOCKS, copy_database};
 #[cfg(test)]
 pub(crate) use earlier::as_written_by_form;
 pub(crate) use outdated::rows_to_fill;

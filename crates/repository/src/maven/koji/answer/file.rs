@@ -85,7 +85,7 @@ pub(crate) async fn checksum(
     }
     for _ in 0..TRIES {
         let content = fetch(asked, of, trace, event).await?;
-        if let Some(sum) = content.sum(checksum) {
+        if let Some(sum) = content.sum(checksum, asked.remote.late_digests(), event).await? {
             return Ok(sum);
         }
         let Source::Growing(growing) = &content.source else { break };

@@ -46,12 +46,12 @@ async fn a_file_of_a_build_costs_one_call_and_its_checksums_none() {
     let trial = Trial::begin().await;
     trial.tag(LAMP, NOW, 1);
     let md5 = trial.text(&format!("{JAR}.md5")).await.unwrap();
-    assert_eq!((md5, trial.asked().len()), (Hashes::of(b"light").md5, 0), "the hub has it");
+    assert_eq!((md5, trial.asked().len()), (Hashes::of(b"light").md5.unwrap(), 0), "the hub has it");
     for _ in 0..2 {
         assert_eq!(trial.text(JAR).await.unwrap(), "light");
     }
     assert_eq!(trial.text(&format!("{JAR}.sha1")).await.unwrap(), Hashes::of(b"light").sha1);
-    assert_eq!(trial.text(&format!("{JAR}.sha512")).await.unwrap(), Hashes::of(b"light").sha512);
+    assert_eq!(trial.text(&format!("{JAR}.sha512")).await.unwrap(), Hashes::of(b"light").sha512.unwrap());
     assert_eq!(trial.asked(), [PLACE]);
 }
 
@@ -115,7 +115,7 @@ async fn bytes_that_do_not_match_the_hub_are_refused_unless_the_settings_take_th
         let sum = trial.text(&format!("{JAR}.md5")).await.unwrap();
         assert_eq!(
             (sum, trial.asked().len()),
-            (Hashes::of(b"lifht").md5, 1),
+            (Hashes::of(b"lifht").md5.unwrap(), 1),
             "{policy}: of the bytes that are answered"
         );
     }

@@ -121,13 +121,13 @@ async fn a_view_of_the_journal_keeps_the_rule_for_duplicates_of_its_time() {
     take(&trial.remote, build(1, 1), &mut event()).await.unwrap();
     let newest = take(&trial.remote, build(2, 2), &mut event()).await.unwrap().map.last();
     let with = |duplicates: Option<&str>| {
-        let Remote { remotes, repository, place } = &trial.remote;
+        let Remote { repository, .. } = &trial.remote;
         let mut record: RepositoryRecord = repository.record.clone();
         let koji = record.remote.as_mut().and_then(|remote| remote.koji.as_mut()).unwrap();
         **koji = KojiRecord { duplicates: duplicates.map(str::to_owned), ..(**koji).clone() };
         let (id, stored) = (repository.id, repository.stored.clone());
         let repository = Repository::new(id, record, stored, repository.format, repository.shared.clone());
-        Remote { remotes: remotes.clone(), repository: Arc::new(repository), place: place.clone() }
+        Remote { repository: Arc::new(repository), ..trial.remote.clone() }
     };
     let changed = with(Some("oldest"));
     assert_eq!(owner(&changed, KojiView::Now).await, Some(1));

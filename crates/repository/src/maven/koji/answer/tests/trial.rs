@@ -126,18 +126,18 @@ impl Trial {
         let shared = Arc::new(Shared::new(id, &Bound::new(BoundName::Indexes, "", 1)));
         let stored = Arc::new(record.stored().unwrap());
         let repository = Arc::new(Repository::new(id, record, stored, Format::Maven, shared));
-        let remote = Remote { remotes, repository, place: Weak::new() };
+        let remote = Remote { remotes, repository, place: Weak::new(), looked_up: None };
         Self { remote, files, clock, map: Mutex::default(), _folder: folder }
     }
 
     /// The same after a start of the server: all that was in memory is gone.
     pub(crate) fn restarted(&self) -> Remote {
-        let Remote { remotes, repository, place } = &self.remote;
+        let Remote { repository, .. } = &self.remote;
         let (id, record) = (repository.id, repository.record.clone());
         let shared = Arc::new(Shared::new(id, &Bound::new(BoundName::Indexes, "", 1)));
         let stored = repository.stored.clone();
         let repository = Arc::new(Repository::new(id, record, stored, Format::Maven, shared));
-        Remote { remotes: remotes.clone(), repository, place: place.clone() }
+        Remote { repository, ..self.remote.clone() }
     }
 
     fn keep(&self, failed: Option<Reason>) {
@@ -188,9 +188,9 @@ impl Trial {
 
     /// The same repository as of a moment.
     pub(crate) fn as_of(&self, past: crate::as_of::Past) -> Remote {
-        let Remote { remotes, repository, place } = &self.remote;
+        let Remote { repository, .. } = &self.remote;
         let repository = Arc::new(repository.seen(repository.rules.clone(), Some(past)));
-        Remote { remotes: remotes.clone(), repository, place: place.clone() }
+        Remote { repository, ..self.remote.clone() }
     }
 }
 
@@ -206,7 +206,7 @@ pub(crate) struct Build<'a> {
 pub(crate) fn changes(id: u32, name: &str, event: u64, files: &[(&str, &[u8])]) -> Vec<Change> {
     let file = |(path, bytes): &(&str, &[u8])| {
         let (folder, name) = path.rsplit_once('/').unwrap();
-        let md5 = Hashes::of(bytes).md5;
+        let md5 = Hashes::of(bytes).md5.unwrap();
         let digit = |at: usize| u8::from_str_radix(&md5[2 * at..2 * at + 2], 16).unwrap();
         let digest = FileDigest::Md5(std::array::from_fn(digit));
         MappedFile { folder: folder.to_owned(), name: name.to_owned(), size_bytes: bytes.len() as u64, digest }

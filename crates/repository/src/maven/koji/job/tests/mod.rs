@@ -190,12 +190,12 @@ async fn other_settings_make_it_look_at_once_and_a_look_under_way_ends_with_the_
     let (trial, hub) = scene().await;
     ready(&trial.remote, &mut event()).await.unwrap();
     hub.rounds();
-    let Remote { remotes, repository, place } = &trial.remote;
+    let Remote { repository, .. } = &trial.remote;
     let mut record = repository.record.clone();
     record.remote.as_mut().and_then(|remote| remote.koji.as_mut()).unwrap().tags = vec!["other".to_owned()];
     let (id, stored, shared) = (repository.id, repository.stored.clone(), repository.shared.clone());
     let changed = Repository::new(id, record, stored, repository.format, shared);
-    let changed = Remote { remotes: remotes.clone(), repository: Arc::new(changed), place: place.clone() };
+    let changed = Remote { repository: Arc::new(changed), ..trial.remote.clone() };
     minutes(&trial, 2);
     // Both are under way together: one takes the turn after the other.
     let (mut one, mut other) = (event(), event());
