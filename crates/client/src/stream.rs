@@ -50,7 +50,7 @@ impl Stream {
     }
 }
 
-/// Counts what one read brings. hyper does not tell how full its buffer is.
+/// Counts the bytes of one read, because hyper does not tell how full its buffer is.
 struct Counted<'a> {
     stream: &'a mut Stream,
     len: usize,

@@ -21,6 +21,7 @@ use tokio::sync::watch;
 /// This number of bytes at the end is held back until the digest is verified, so that no client has a complete wrong
 /// file. A smaller file is sent only after its verification.
 pub(crate) const TAIL: u64 = 64 << 10;
+
 /// Receives the file that other requests may read from now on as it grows, and the expected digests.
 pub(crate) trait Show: FnOnce(Arc<fs::File>, watch::Receiver<Grown>, Promised) {}
 impl<F: FnOnce(Arc<fs::File>, watch::Receiver<Grown>, Promised)> Show for F {}

@@ -75,14 +75,8 @@ impl<'a> FirstBody<'a> {
             Some(shown) => (shown, None),
             None => {
                 let (growth, grown) = Growth::new();
-                (
-                    Shown {
-                        staged: self.store.stage_fetched(MoreDigests::default(), event).await?,
-                        growth,
-                        written: 0,
-                    },
-                    Some(grown),
-                )
+                let staged = self.store.stage_fetched(MoreDigests::default(), event).await?;
+                (Shown { staged, growth, written: 0 }, Some(grown))
             }
         };
         for piece in text.text().range(shown.written, until) {

@@ -203,9 +203,8 @@ impl Follow {
         let path = format!("info/{name}");
         let kept = self.remote.recall(&self.remote.repository.file(&path), event).await?;
         let is_corrected = self.is_corrected(name);
-        Ok(
-            matches!(kept, Some(Remembered::File(kept)) if is_corrected || kept.known.hashes.md5.as_ref() != Some(&listed.md5)),
-        )
+        let Some(Remembered::File(kept)) = kept else { return Ok(false) };
+        Ok(is_corrected || kept.known.hashes.md5.as_ref() != Some(&listed.md5))
     }
 
     /// The file, from the cache or fetched.
