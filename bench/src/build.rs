@@ -10,6 +10,7 @@ mod peers;
 mod recorded;
 mod replay;
 mod replies;
+mod wakes;
 
 use crate::http::Connection;
 use crate::process::{Server, TOKEN};
@@ -18,6 +19,7 @@ use measured::Work;
 use peers::Peers;
 use recorded::Recorded;
 use serde_json::{Value, json};
+pub(crate) use wakes::row as wakes;
 
 /// Cold builds, beside Nexus.
 pub(crate) fn cold() -> Result<()> {

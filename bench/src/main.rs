@@ -86,6 +86,7 @@ const ROWS: &[Row] = &[
     ("cold-build", build::cold),
     ("warm-build", build::warm),
     ("replay", build::replay),
+    ("wakes", build::wakes),
     ("idle", idle::row),
     ("overload", overload::row),
     ("push", push::row),

@@ -160,6 +160,11 @@ impl Server {
         bail!("{} did not start: {}", self.name, fs::read_to_string(log)?)
     }
 
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Processor time so far, in seconds: user and system, of all threads and workers, also of threads that have ended. By the clocks of
     /// the processes, because /proc tells it in hundredths of a second.
     pub(crate) fn cpu_seconds(&self) -> Result<f64> {

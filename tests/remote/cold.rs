@@ -176,14 +176,21 @@ fn what_an_upstream_promises_of_a_file_is_told_before_it_has_come() {
 }
 
 #[test]
-fn a_file_whose_length_nobody_says_comes_whole() {
+fn a_file_of_any_length_comes_whole_whether_its_upstream_says_the_length_or_not() {
     let scene = Scene::new();
-    let whole = bytes(1 << 20);
-    scene.upstream.says(&format!("/{JAR}"), Says::bytes(whole.clone()).chunked());
-    for _ in 0..2 {
-        assert!(scene.get(JAR).expect(200).body == whole);
+    scene.add("tools", "raw", &json!({}));
+    // Around the lengths at which pieces and files of the cache begin (64 KiB and 512 KiB).
+    for len in [65_535, 65_536, 65_537, 131_072, 524_287, 524_288, 524_289, 589_824, 1 << 20] {
+        let whole = bytes(len);
+        for (path, says) in [("said", Says::bytes(whole.clone())), ("unsaid", Says::bytes(whole.clone()).chunked())] {
+            let path = format!("{path}/{len}");
+            scene.upstream.says(&format!("/{path}"), says);
+            for _ in 0..2 {
+                assert!(scene.client().get(&format!("/repository/tools/{path}")).expect(200).body == whole, "{path}");
+            }
+            assert_eq!(scene.asked(&path), 1, "{path}");
+        }
     }
-    assert_eq!(scene.asked(JAR), 1);
 }
 
 #[test]

@@ -294,10 +294,10 @@ impl TestHandler {
     }
 }
 
-/// Works so long that a beat of the event loop is late by a whole interval, whenever the last beat was.
+/// Works so long that the next beat of the event loop, due within 251 ms, is late by more than 100 ms.
 fn block_the_loop() {
     let began = Tick::now();
-    while Tick::now().since(began) < 250_000_000 {
+    while Tick::now().since(began) < 400_000_000 {
         std::hint::spin_loop();
     }
 }

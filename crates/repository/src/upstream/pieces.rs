@@ -59,7 +59,8 @@ impl<'a> Pieces<'a> {
         if piece.capacity() == 0 {
             *piece = self.buffer();
         }
-        let most = if self.place.is_some() { PIECE } else { SMALL };
+        // A piece that is full already gets the next bytes too, so that each call gets on with the body.
+        let most = if self.place.is_some() { PIECE } else { SMALL }.max(piece.len() + 1);
         let mut began = None;
         while piece.len() < most && !self.is_over {
             let left = |began| TOGETHER.saturating_sub(Duration::from_nanos(Tick::now().since(began)));
