@@ -1,5 +1,6 @@
 //! Flushes rows into segments, and enforces the limits of all files.
 
+use super::backlog::Batch;
 use super::log_writer::LogWriter;
 use super::names::SegmentName;
 use super::retention::{Limits, Step};
@@ -17,9 +18,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The rows of a full segment.
-const ROWS: usize = 256 * 1024;
+pub(super) const ROWS: usize = 256 * 1024;
 /// A segment of so many rows is large enough: it is not joined with the next one.
-const ROWS_ENOUGH: usize = 64 * 1024;
+pub(super) const ROWS_ENOUGH: usize = 64 * 1024;
 /// After this time enough rows become a segment.
 const AGE_OF_ENOUGH: Duration = Duration::from_secs(15 * 60);
 /// After this time any number of rows becomes a segment.
@@ -27,7 +28,7 @@ pub(super) const AGE: Duration = Duration::from_secs(60 * 60);
 /// The number of segments that fit into the disk for events at least, so that the oldest can make room.
 pub(super) const SEGMENTS: u64 = 8;
 /// Segments are joined if the result has the events of at most this many milliseconds.
-const JOINED_MILLIS: i64 = 24 * 60 * 60 * 1000;
+pub(super) const JOINED_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 impl EventStore {
     /// Whether the memtable is frozen at once. They have half of the memory: more come while a segment is written.
@@ -62,7 +63,7 @@ impl EventStore {
     }
 
     /// The rows of a log. `None`: it cannot be read, and is set aside.
-    fn recover(&self, unflushed: &Unflushed) -> Option<Vec<Arc<Block>>> {
+    pub(super) fn recover(&self, unflushed: &Unflushed) -> Option<Vec<Arc<Block>>> {
         let (path, _) = unflushed.log.as_ref()?;
         let recovered = Log::recover(path).inspect_err(|cause| self.quarantine(unflushed, cause)).ok()?;
         if recovered.lost_bytes > 0 {
@@ -99,9 +100,9 @@ impl EventStore {
     /// them.
     fn flush_all(&self, folder: &Path) {
         let (mut tried, mut failed) = (None, None);
-        while let Some(unflushed) = { self.rows().unflushed.iter().find(|one| Some(one.number) > tried).cloned() } {
-            tried = Some(unflushed.number);
-            failed = self.flush(folder, &unflushed).err().or(failed);
+        while let Some(batch) = self.batch(tried) {
+            tried = Some(*batch.numbers().end());
+            failed = self.flush(folder, &batch).err().or(failed);
         }
         match failed {
             Some(error) => self.incidents.flushing.begin(|| {
@@ -117,43 +118,39 @@ impl EventStore {
         now >= since.plus(AGE) || enough && now >= since.plus(AGE_OF_ENOUGH)
     }
 
-    /// Writes rows into a segment. Then their log is not needed.
-    fn flush(&self, folder: &Path, unflushed: &Unflushed) -> Result<(), NotWritten> {
-        let blocks = match (&unflushed.log, unflushed.blocks.is_empty()) {
-            (Some(_), true) => match self.recover(unflushed) {
-                Some(blocks) => blocks,
-                None => return Ok(()),
-            },
-            _ => unflushed.blocks.clone(),
-        };
-        let before = self.joined(unflushed, &blocks);
+    /// Writes rows into a segment. Then their logs are not needed.
+    fn flush(&self, folder: &Path, batch: &Batch) -> Result<(), NotWritten> {
+        let before = self.joined(batch);
         let written = match &before {
             Some((stored, segment)) => {
-                let first = stored.name.first;
-                let all = [&**segment as &dyn Part].into_iter().chain(parts(&blocks));
-                self.write(folder, all, first..=unflushed.number, 0)
+                let all = [&**segment as &dyn Part].into_iter().chain(batch.parts());
+                self.write(folder, all, stored.name.first..=*batch.numbers().end(), 0)
             }
-            None => self.write(folder, parts(&blocks), unflushed.number..=unflushed.number, 0),
+            None => self.write(folder, batch.parts(), batch.numbers(), 0),
         };
         let written = match (written, &before) {
             (Ok(written), _) => Some(written),
             // The rows become a segment of their own.
             (Err(NotWritten::Part(error)), Some((stored, _))) => {
                 stored.give_up(&error.cause);
-                return self.flush(folder, unflushed);
+                return self.flush(folder, batch);
             }
-            // The log had only a batch that was not complete.
+            // The logs had only batches that were not complete.
             (Err(NotWritten::Empty), _) => None,
+            // The rows of the other logs may become segments.
+            (Err(NotWritten::Form(_)), _) if batch.logs.len() > 1 => {
+                return batch.one_by_one().map(|one| self.flush(folder, &one)).fold(Ok(()), Result::and);
+            }
             // Another attempt would fail as well.
             (Err(NotWritten::Form(cause)), _) => {
                 self.log().error("bug in Daylight: events do not become a segment", &[("cause", &cause)]);
-                self.disk.reject_many(blocks.iter().map(|block| block.span().rows as u64).sum());
+                self.disk.reject_many(batch.span().rows as u64);
                 None
             }
             (Err(error), _) => return Err(error),
         };
         let mut rows = self.rows();
-        rows.unflushed.retain(|other| !other.is(unflushed));
+        rows.unflushed.retain(|other| !batch.logs.iter().any(|log| other.is(log)));
         if let Some((stored, _)) = before.filter(|_| written.is_some()) {
             rows.segments.retain(|other| !Arc::ptr_eq(other, &stored));
             rows.retired.push(stored);
@@ -165,7 +162,7 @@ impl EventStore {
         }
         self.memory.observe(rows.memory());
         drop(rows);
-        if let Some((path, _)) = &unflushed.log {
+        for (path, _) in batch.logs.iter().filter_map(|log| log.log.as_ref()) {
             // If it fails, the next start removes it.
             self.removed(disk::remove(path));
         }
@@ -173,17 +170,17 @@ impl EventStore {
     }
 
     /// The segment before, if both together make a better one.
-    fn joined(&self, unflushed: &Unflushed, blocks: &[Arc<Block>]) -> Option<(Arc<StoredSegment>, Arc<Segment>)> {
-        let rows: usize = blocks.iter().map(|block| block.span().rows).sum();
-        let to = blocks.iter().map(|block| block.span().to).max()?;
+    fn joined(&self, batch: &Batch) -> Option<(Arc<StoredSegment>, Arc<Segment>)> {
+        let Span { rows, to, .. } = batch.span();
         let before = {
             let all = self.rows();
-            all.segments.iter().find(|stored| stored.name.last + 1 == unflushed.number).cloned()
+            all.segments.iter().find(|stored| stored.name.last + 1 == *batch.numbers().start()).cloned()
         };
         let before = before.filter(|stored| {
             let name = &stored.name;
             let small = name.thinned == 0 && name.rows < ROWS_ENOUGH && name.rows + rows <= ROWS;
             small
+                && rows > 0
                 && stored.bytes < self.options.keep_bytes / SEGMENTS / 2
                 && to.saturating_sub(name.from) <= JOINED_MILLIS
         })?;
@@ -269,8 +266,4 @@ impl EventStore {
         let segment = segment::write(&folder.join(name.to_string()), &parts)?;
         Ok(Arc::new(StoredSegment::written(name, segment, &self.indexes)))
     }
-}
-
-fn parts(blocks: &[Arc<Block>]) -> impl Iterator<Item = &dyn Part> {
-    blocks.iter().map(|block| &**block as &dyn Part)
 }

@@ -3,6 +3,7 @@
 //! Each log has a number. A segment names the logs whose rows it has, so a start knows which rows are in no segment, whenever the process
 //! was killed.
 
+mod backlog;
 mod flush;
 mod log_writer;
 mod maintenance;
@@ -109,6 +110,11 @@ impl Unflushed {
     /// Whether both are of the same log.
     fn is(&self, other: &Self) -> bool {
         self.number == other.number && self.log == other.log
+    }
+
+    /// The size of its log, in bytes.
+    fn log_bytes(&self) -> u64 {
+        self.log.as_ref().map_or(0, |log| log.1)
     }
 
     fn memory(&self) -> u64 {

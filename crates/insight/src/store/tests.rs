@@ -221,6 +221,21 @@ fn a_killed_process_leaves_nothing_twice_and_loses_no_complete_batch() {
 }
 
 #[test]
+fn logs_that_many_killed_processes_left_become_one_segment_that_is_written_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = Vec::new();
+    for killed in 0..40 {
+        let world = World::look(folder.path(), 1 << 30, 1 << 30);
+        all.extend(world.take(NOON + killed * 10..NOON + killed * 10 + 10));
+    }
+    let world = World::look(folder.path(), 1 << 30, 1 << 30);
+    assert_eq!(files(folder.path()), count(0, 40));
+    assert_eq!(world.store.batch(None).unwrap().numbers(), 0..=39);
+    world.store.maintain(true);
+    assert_eq!((world.ids(), files(folder.path())), (all, count(1, 0)));
+}
+
+#[test]
 fn the_oldest_segments_are_thinned_and_every_sum_of_weights_stays() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::open(folder.path(), 700_000, 1 << 30);
