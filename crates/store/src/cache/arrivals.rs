@@ -69,6 +69,8 @@ pub(crate) struct Arrivals {
 #[derive(Debug, Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
+    /// How many of them the thread writes now. Those behind them need another turn of it.
+    writing: usize,
     /// The last batch could not be written. Until one is, callers wait for the thread, so that their events tell the reason.
     failing: bool,
 }
@@ -138,14 +140,14 @@ impl Arrivals {
             }
             Arrived::Missing { now, until } => WaitingWhat::Missing { now, until },
         };
-        let was_empty = queue.waiting.is_empty();
+        let is_first = queue.waiting.len() == queue.writing;
         queue.waiting.push_back(Waiting { of, path, what, weight });
         self.count.store(queue.waiting.len(), Ordering::Release);
         let used = self.bound.used();
         Ok(if used >= MAX_BYTES / 2 && used - weight < MAX_BYTES / 2 {
             Some(Duration::ZERO)
         } else {
-            was_empty.then_some(DELAY)
+            is_first.then_some(DELAY)
         })
     }
 
@@ -186,6 +188,7 @@ impl Arrivals {
             return None;
         }
         let mut queue = lock(&self.queue);
+        queue.writing = queue.waiting.len();
         let batch = Batch { arrivals: self, many: queue.waiting.len(), is_written: false };
         let arrivals = queue.waiting.iter_mut().filter_map(|waiting| {
             let what = match &mut waiting.what {
@@ -222,6 +225,7 @@ impl Drop for Batch<'_> {
     fn drop(&mut self) {
         let mut queue = lock(&self.arrivals.queue);
         let written: Vec<_> = queue.waiting.drain(..self.many).collect();
+        queue.writing = 0;
         queue.failing = !self.is_written;
         self.arrivals.count.store(queue.waiting.len(), Ordering::Release);
         drop(queue);

@@ -10,9 +10,10 @@ use super::schema::{connect, folder_name};
 use crate::blobs::digest::Digest;
 use crate::disk::database_files::remove_database;
 use crate::error::{Error, Result, is_corrupt};
+use crate::journal::record::RepositoryId;
 use crate::store::holdings::Holdings;
 use rusqlite::{Connection, OptionalExtension};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub(crate) struct Cache {
     pub(super) arrivals: Arc<Arrivals>,
     /// Large files of the open transaction.
     pub(super) unplaced: HashMap<Digest, Unplaced>,
+    /// Repositories whose files are above a bound after a turn of evictions, with the limits of their files.
+    pub(super) over: BTreeMap<RepositoryId, Option<u64>>,
     /// Uses of files that are not written yet: the path and the moment of each.
     pub(super) uses: Vec<(Origin, String, Millis)>,
     /// How many times the database was damaged and replaced.
@@ -90,6 +93,7 @@ impl Cache {
             changed_upstreams: Arc::default(),
             arrivals: Arc::default(),
             unplaced: HashMap::new(),
+            over: BTreeMap::new(),
             uses: Vec::new(),
             renewed,
             log,

@@ -8,12 +8,14 @@ use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use rusqlite::{Connection, params};
 
-/// The most files that are evicted in one turn of the thread, beyond one for each that came. Other requests are served in between.
-const EVICT_MAX: usize = 64;
+/// The files that are looked up at a time, to be evicted.
+const VICTIMS: usize = 64;
+/// The most files that are evicted in one turn of the thread. Other requests are served before the next turn.
+const EVICT_MAX: usize = 4096;
 /// Free pages of the database stay for the next files, up to this number. Pages have 4 KiB.
 const FREE_PAGES_MAX: i64 = 1024;
 /// The most pages that one operation gives back to the file system. Many small files have fewer.
-const GIVE_BACK_MAX: i64 = 256;
+const GIVE_BACK_MAX: i64 = 1024;
 
 /// A file to evict.
 struct Victim {
@@ -23,11 +25,15 @@ struct Victim {
 }
 
 impl Cache {
-    /// Evicts files until those of `repository` fit into `max_bytes`, and the files of all repositories into their bound. `came`: how
-    /// many files it makes room for.
-    pub(super) fn evict(&mut self, repository: RepositoryId, max_bytes: Option<u64>, came: usize) -> Result<()> {
+    /// Evicts files until those of `repository` fit into `max_bytes`, and the files of all repositories into their bound. What is left
+    /// after a turn is evicted in the next ones.
+    pub(super) fn evict(&mut self, repository: RepositoryId, max_bytes: Option<u64>) -> Result<()> {
         let mut evicted = 0;
-        while evicted < EVICT_MAX + came {
+        loop {
+            if evicted >= EVICT_MAX {
+                self.over.insert(repository, max_bytes);
+                break;
+            }
             let used = self.used_bytes(repository)?;
             let over_own = used.own.saturating_sub(max_bytes.unwrap_or(u64::MAX));
             let over_all = used.all.saturating_sub(self.bounds.files.capacity());
@@ -46,6 +52,19 @@ impl Cache {
             self.bounds.files.cache().evict(victims.len() as u64);
         }
         Ok(())
+    }
+
+    /// Evicts what earlier turns have left. If it fails, the next file that comes evicts it.
+    pub(super) fn evict_rest(&mut self) -> Result<()> {
+        let over = std::mem::take(&mut self.over);
+        if over.is_empty() {
+            return Ok(());
+        }
+        self.together(|cache| {
+            over.iter().try_for_each(|(repository, max_bytes)| cache.evict(*repository, *max_bytes))
+        })?;
+        self.give_back()?;
+        self.measure_files()
     }
 
     /// Gives some free pages of the database back to the file system, unless there are few. A database of an earlier version of
@@ -135,7 +154,7 @@ fn least_recently_used(database: &Connection, of: Option<RepositoryId>, excess: 
         None => format!("{columns} WHERE ?1 IS NULL ORDER BY used LIMIT ?2"),
     };
     let mut statement = database.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![of.map(|of| of.0.cast_signed()), EVICT_MAX as i64])?;
+    let mut rows = statement.query(params![of.map(|of| of.0.cast_signed()), VICTIMS as i64])?;
     let (mut victims, mut freed) = (Vec::new(), 0u64);
     while freed < excess
         && let Some(row) = rows.next()?

@@ -41,10 +41,12 @@ impl Cache {
             0..=SMALL => self.find_small(of, path, row.known, &unsure, now)?,
             _ => self.find_large(of, path, row.known, &unsure, now)?,
         };
-        if matches!(found, Some(Lookup::Found(_))) && now.0.saturating_sub(used.0) > USE_INTERVAL {
+        let is_news = now.0.saturating_sub(used.0) > USE_INTERVAL || unsure.earlier_boot;
+        if is_news && matches!(found, Some(Lookup::Found(_))) {
             self.uses.push((of, path.to_owned(), now));
             if self.uses.len() >= USES_MAX {
-                self.together(Self::write_uses)?;
+                // They are not worth an error: on a full disk they are lost.
+                let _ = self.together(Self::write_uses);
             }
         }
         Ok(found)
@@ -100,8 +102,10 @@ impl Cache {
 
     /// Writes the uses that lookups have recorded, in the transaction of the caller.
     pub(super) fn write_uses(&mut self) -> Result<()> {
+        // Files that can be used were verified in this boot of the machine.
+        let set = format!("used = max(used, ?4), boot = {}", self.file_cache.boot);
         for (of, path, at) in std::mem::take(&mut self.uses) {
-            self.touch(of, &path, "used = max(used, ?4)", at.0)?;
+            self.touch(of, &path, &set, at.0)?;
         }
         Ok(())
     }

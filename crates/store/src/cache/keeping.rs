@@ -15,6 +15,9 @@ use std::sync::Arc;
 impl Cache {
     /// Writes all that waits in the queue.
     pub(crate) fn write_arrivals(&mut self) {
+        if let Err(error) = self.evict_rest() {
+            self.log.warn("files of upstreams could not be evicted", &[("error", &error)]);
+        }
         let arrivals = self.arrivals.clone();
         let Some((batch, all)) = arrivals.begin() else { return };
         let many = all.len();
@@ -45,7 +48,6 @@ impl Cache {
 
     /// Writes arrivals in their order, and evicts other files for them. Returns whether the last one is cached.
     fn write(&mut self, all: Vec<Arrival>) -> Result<bool> {
-        let many = all.len();
         // A panic may have left some.
         self.unplaced.clear();
         let mut limits = BTreeMap::new();
@@ -62,11 +64,13 @@ impl Cache {
                 }
             }
             for (repository, max_bytes) in &limits {
-                cache.evict(*repository, *max_bytes, many)?;
+                cache.evict(*repository, *max_bytes)?;
             }
             Ok(kept)
         });
         let done = written.and_then(|kept| self.place_files().map(|()| kept));
+        // Evicted files leave free pages.
+        let done = done.and_then(|kept| self.give_back().map(|()| kept));
         // Without a commit there is no row, so a file that is left is dropped.
         self.unplaced.clear();
         let measured = match &done {

@@ -54,7 +54,8 @@ impl Store {
         let asked = path.to_owned();
         let lookup = move |cache: &mut Cache| cache.lookup(of, &asked, now);
         let found = self.cache.run(Lane::Single, Op::CacheRead, event, lookup).await??;
-        self.usable(of, path, found, now, event).await
+        // The file may have arrived while the lookup waited for its turn.
+        Ok(self.usable(of, path, found, now, event).await?.or_else(|| self.queued(of, path)))
     }
 
     /// What a lookup found, once its bytes may be used.

@@ -89,6 +89,51 @@ fn files_and_their_victims_stay_within_the_bound_however_many_come_at_once() {
     assert_eq!(on_disk(folder.path()), rows.cast_unsigned() as usize);
 }
 
+#[test]
+fn what_arrives_while_a_batch_is_written_gets_a_turn_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = open(folder.path(), u64::MAX, 1);
+    offer(&cache, "a", b"one");
+    let (batch, _) = cache.arrivals.begin().unwrap();
+    assert_eq!(offer(&cache, "b", b"two"), Some(Duration::from_millis(100)));
+    assert_eq!(offer(&cache, "c", b"three"), None);
+    batch.written();
+    assert!(cache.arrivals.find(A, "a").is_none() && cache.arrivals.find(A, "b").is_some());
+    assert_eq!(offer(&cache, "d", b"four"), None, "a turn is due for `b`");
+}
+
+#[test]
+fn some_large_files_evict_as_many_small_ones_as_they_take_and_the_database_shrinks() {
+    let folder = tempfile::tempdir().unwrap();
+    let bound = 1000 * weight(8000);
+    let mut cache = open(folder.path(), bound, 1);
+    let small = |number: u32| [&u32::to_be_bytes(number)[..], &[7; 7996]].concat();
+    for number in 0..1000 {
+        offer(&cache, &number.to_string(), &small(number));
+    }
+    cache.write_arrivals();
+    for number in 0..4 {
+        offer(&cache, &format!("large{number}"), &vec![number; 1_900_000]);
+    }
+    cache.write_arrivals();
+    assert!(cache.bounds.files.used() <= bound, "{} of {bound}", cache.bounds.files.used());
+    assert!(cache.lookup(A, "large3", Millis(1)).unwrap().is_some());
+    let free: i64 = cache.connection.pragma_query_value(None, "freelist_count", |row| row.get(0)).unwrap();
+    assert!(free <= 1024, "{free} pages are free");
+}
+
+#[test]
+fn a_small_file_is_verified_once_after_a_boot_of_the_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    keep(&mut open(folder.path(), u64::MAX, 1), A, "a", b"old", 1);
+    let mut cache = open(folder.path(), u64::MAX, 2);
+    let boot =
+        |cache: &Cache| -> i64 { cache.connection.query_row("SELECT boot FROM file", [], |row| row.get(0)).unwrap() };
+    assert_eq!((boot(&cache), bytes(&mut cache, A, "a").unwrap()), (1, b"old".to_vec()));
+    cache.finish();
+    assert_eq!(boot(&cache), 2);
+}
+
 /// A file of more than 64 KiB gets its place after the commit. Here another one of the same batch replaces it before.
 #[test]
 fn a_large_file_that_is_replaced_in_its_own_batch_leaves_nothing_behind() {
