@@ -177,7 +177,7 @@ fn what_an_upload_left_that_was_killed_is_no_damage() {
     let checked = world.run("check");
     let said = String::from_utf8(checked.stdout).unwrap();
     assert!(checked.status.success(), "{said}");
-    assert!(said.contains("1 uploads were interrupted"), "{said}");
+    assert!(said.contains("1 uploads or fetches were interrupted"), "{said}");
     world.resume();
     assert!(!arriving(&world));
 }

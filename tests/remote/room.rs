@@ -35,6 +35,27 @@ fn of_more_than_fits_what_was_used_longest_ago_goes_and_a_file_that_would_have_m
 }
 
 #[test]
+fn an_evicted_file_that_a_page_or_an_open_file_still_has_can_be_deleted() {
+    const MIB: usize = 1 << 20;
+    let scene = Scene::with(&json!({"max_bytes": 16 * MIB}));
+    for (name, size) in [("small", 100), ("large", MIB)] {
+        scene.upstream.file(&format!("/{}", path(name)), bytes(size));
+        (0..2).for_each(|_| drop(scene.get(&path(name)).expect(200)));
+    }
+    for number in 0..6 {
+        let name = format!("other{number}");
+        scene.upstream.file(&format!("/{}", path(&name)), bytes(7 * MIB / 2));
+        scene.get(&path(&name)).expect(200);
+    }
+    for name in ["small", "large"] {
+        let contents = format!("/api/v1/repositories/central/contents/{}", path(name));
+        assert!(scene.world.admin().ask("DELETE", &contents, &[], b"").expect(404).text().contains(&path(name)));
+        scene.upstream.file(&format!("/{}", path(name)), "new");
+        assert_eq!(scene.get(&path(name)).expect(200).text(), "new", "{name}");
+    }
+}
+
+#[test]
 fn a_repository_that_is_turned_to_another_upstream_answers_with_nothing_of_the_one_before() {
     let scene = Scene::new();
     let other = Upstream::start();

@@ -146,21 +146,25 @@ impl FormatRules for GemRules {
     }
 
     fn named_path<'a>(&self, what: &'a str) -> Cow<'a, str> {
-        Cow::Borrowed(what.trim_matches('/'))
+        let what = what.trim_matches('/');
+        match what.split_once(':') {
+            Some((name, version)) if !what.contains('/') && !version.contains(':') => {
+                Cow::Owned(format!("gems/{name}-{version}.gem"))
+            }
+            None if !what.contains('/') && is_full_name(what) => {
+                Cow::Owned(format!("gems/{}.gem", what.strip_suffix(".gem").unwrap_or(what)))
+            }
+            _ => Cow::Borrowed(what),
+        }
     }
 
     fn explained_path<'a>(&self, path: &'a str) -> Cow<'a, str> {
-        match path.split_once(':') {
-            Some((name, version)) if !path.contains('/') && !version.contains(':') => {
-                Cow::Owned(format!("gems/{name}-{version}.gem"))
-            }
-            None if !path.contains('/') && is_full_name(path) => {
-                Cow::Owned(format!("gems/{}.gem", path.strip_suffix(".gem").unwrap_or(path)))
-            }
-            None if !path.contains('/') && !path.is_empty() && path::read(path).is_none() => {
+        match self.named_path(path) {
+            Cow::Borrowed(_) if !path.contains(['/', ':']) && !path.is_empty() && path::read(path).is_none() => {
                 Cow::Owned(format!("info/{path}"))
             }
-            _ => Cow::Borrowed(path),
+            Cow::Borrowed(_) => Cow::Borrowed(path),
+            named => named,
         }
     }
 

@@ -175,7 +175,11 @@ pub(crate) async fn forget_files(
         }
         match rows.last() {
             Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
-            _ if forgotten == 0 => return Err(Error::NoSuchFile(path.to_owned())),
+            _ if forgotten == 0 => {
+                // A page or an open file may still have one that was evicted.
+                services.store.upstream_changed(repository.id, repository.file(path).folder);
+                return Err(Error::NoSuchFile(path.to_owned()));
+            }
             _ => return Ok((forgotten, size_bytes)),
         }
     }

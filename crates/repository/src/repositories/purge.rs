@@ -99,7 +99,11 @@ impl Repositories {
             }
         }
         match plan.rules.is_empty() {
-            true => Err(Purged::Nothing { what: path.to_owned() }.into()),
+            true => {
+                // A page or an open file may still have one that was evicted.
+                self.services.store.upstream_changed(repository.id, repository.file(path).folder);
+                Err(Purged::Nothing { what: path.to_owned() }.into())
+            }
             false if apply => forget_files(&self.services, repository, path, event).await.map(drop),
             false => Ok(()),
         }

@@ -10,7 +10,8 @@ impl Remote {
     /// from the cache, and answers made from it become invalid.
     pub(crate) fn verify_later(&self, path: &str, known: &Arc<CachedFile>) {
         let Some(turn) = self.remotes.store.begin_verification(known, self.now()) else { return };
-        let (remote, path, known) = (self.clone(), path.to_owned(), known.clone());
+        let remote = Self { looked_up: None, ..self.clone() };
+        let (path, known) = (path.to_owned(), known.clone());
         self.remotes.back.spawn(async move {
             let mut job = remote.job("verify", &path);
             let (store, repository) = (&remote.remotes.store, &remote.repository);

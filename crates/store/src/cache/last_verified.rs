@@ -6,7 +6,7 @@
 
 use crate::blobs::digest::Digest;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use telemetry::Millis;
 
 /// An opened file is verified again after this many milliseconds: a day.
@@ -62,10 +62,13 @@ impl LastVerified {
         slot & EARLIER != 0 || !is_of(slot, digest, now)
     }
 
-    /// Whether a file was verified before the start, is not due yet, and was last written before the table was saved.
+    /// Whether a file was verified before the start, is not due yet, and was last written before that and before the table was saved.
     pub(crate) fn is_unchanged(&self, digest: &Digest, modified: Option<SystemTime>, now: Millis) -> bool {
-        let is_before = modified.zip(self.saved).is_some_and(|(modified, saved)| modified <= saved);
-        is_before && is_of(self.slot(digest).load(Ordering::Relaxed), digest, now)
+        let slot = self.slot(digest).load(Ordering::Relaxed);
+        // Within the minute that the slot has.
+        let verified = SystemTime::UNIX_EPOCH + Duration::from_secs(60 * (u64::from(slot as u32) + 1));
+        let is_before = modified.zip(self.saved).is_some_and(|(modified, saved)| modified <= saved.min(verified));
+        is_before && is_of(slot, digest, now)
     }
 
     /// Records that these bytes were verified.
@@ -96,8 +99,6 @@ fn minute(now: Millis) -> u32 {
 mod tests {
     use super::*;
     use crate::Hashes;
-    use std::time::Duration;
-
     #[test]
     fn a_verified_file_is_due_again_a_day_later_or_once_another_took_its_slot() {
         let (verified, lamp) = (LastVerified::default(), Hashes::of(b"lamp").sha256);
@@ -124,6 +125,9 @@ mod tests {
         let is_unchanged = |digest, modified, now| read.is_unchanged(digest, Some(modified), now);
         assert!(read.is_due(&lamp, now) && is_unchanged(&lamp, at, now) && is_unchanged(&lamp, at - second, now));
         assert!(!is_unchanged(&lamp, at + second, now), "it was written later");
+        let saved = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_900);
+        let damaged = LastVerified::saved(&verified.save(), Some(saved)).is_unchanged(&lamp, Some(saved), now);
+        assert!(!damaged, "it was written after its verification");
         assert!(!is_unchanged(&lamp, at, Millis(now.0 + INTERVAL)), "its day is over");
         assert!(!is_unchanged(&oil, at, now) && !read.is_unchanged(&lamp, None, now));
         assert_eq!(LastVerified::saved(&read.save(), Some(at)).save(), read.save());

@@ -309,9 +309,10 @@ impl Store {
         self.presence.get(folder).map(|known| known.with(queued))
     }
 
-    /// The same without counting, and without the facts that are not written yet.
+    /// The same without counting.
     pub fn peek_folder_presence(&self, folder: &str) -> Option<Arc<FolderPresence>> {
-        self.presence.peek(folder)
+        let queued = self.arrivals.facts_in(folder);
+        self.presence.peek(folder).map(|known| known.with(queued))
     }
 
     /// The facts about a folder, of all upstreams.

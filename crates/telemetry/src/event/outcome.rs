@@ -67,7 +67,7 @@ closed! {
         VersionRefused "version_refused" "The repository does not accept versions of this kind";
         ChecksumDiffers "checksum_differs" "A checksum does not match the file beside it, or a header of an upload does not match its bytes";
         ConditionFailed "condition_failed" "A condition of a change (`If-Match`, `If-None-Match`, `If-Unmodified-Since`) does not hold";
-        Unverified "unverified" "The upstream sends no checksum of the file, so its content cannot be verified";
+        Unverified "unverified" "The upstream has no checksum of the file, or one that differs, so its content is not verified";
         TooLarge "too_large" "A part of the request exceeds its limit";
         BodyTooSlow "body_too_slow" "The client stopped sending an upload";
         BodyShort "body_short" "An upload ended before its declared length";

@@ -47,7 +47,10 @@ pub(super) fn check(verify: bool, context: &mut Context<'_>) -> anyhow::Result<(
         write_empty_files(&report.empty_files, context)?;
         if !report.leftovers.is_empty() {
             let many = report.leftovers.len();
-            writeln!(context.out, "{many} uploads were interrupted: the next start of the server removes their files")?;
+            writeln!(
+                context.out,
+                "{many} uploads or fetches were interrupted: the next start of the server removes their files"
+            )?;
         }
         let Report { rows, blobs, segments, cached_files: kept, cached_files_read: kept_read, .. } = report;
         writeln!(context.out, "checked {rows} rows, {blobs} blobs and {segments} segments in {took:.1?}")?;

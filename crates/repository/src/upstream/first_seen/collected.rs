@@ -27,7 +27,8 @@ impl Remote {
         let sights_of = &self.remotes.first_sights;
         let added = sights_of.of(self.repository.origin).add(sights, sights_of.bound());
         if added.needs_task {
-            let remote = self.clone();
+            // It outlives the request, and its look keeps files open.
+            let remote = Self { looked_up: None, ..self.clone() };
             self.remotes.back.spawn(async move { remote.keep_writing_sights().await });
         }
         added.is_full
