@@ -106,6 +106,8 @@ fn a_file_of_an_upstream_that_was_asked_for_before_costs_no_such_look_either() {
     // First sights are recorded after the reply, outside of the count.
     let seen = |change: u64| world.anon().file(&format!("central@seq-{change}"), JAR).status == 200;
     assert!((0..5_000).any(|look| seen(1 + look % 20)), "it is never in the journal that the file was seen");
+    // A list of cached files comes after all that wait to be written.
+    world.admin().get("/api/v1/repositories/central/contents").expect(200);
     let warm = world.watch();
     for _ in 0..TIMES {
         assert!(ask().body == bytes, "other bytes");

@@ -8,7 +8,7 @@ mod maven;
 mod measured;
 mod peers;
 mod recorded;
-mod replay;
+pub(crate) mod replay;
 mod replies;
 mod wakes;
 
@@ -16,8 +16,8 @@ use crate::http::Connection;
 use crate::process::{Server, TOKEN};
 use anyhow::{Result, ensure};
 use measured::Work;
-use peers::Peers;
-use recorded::Recorded;
+pub(crate) use peers::{Peer, Peers};
+pub(crate) use recorded::{Recorded, is_artifact};
 use serde_json::{Value, json};
 pub(crate) use wakes::row as wakes;
 

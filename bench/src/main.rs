@@ -27,6 +27,7 @@ mod hit;
 mod idle;
 mod index;
 mod instructions;
+mod judge;
 mod kept;
 mod load;
 mod nexus;
@@ -41,6 +42,7 @@ mod recording;
 mod scratch;
 mod slow;
 mod spread;
+mod train;
 mod trees;
 mod turns;
 mod written_pages;
@@ -111,6 +113,8 @@ fn main() -> Result<()> {
             "corpus" => return corpus::run(arguments),
             "bare-server" => return bare::run_server(arguments),
             "bare-fetcher" => return bare::run_fetcher(arguments),
+            "train" => return train::run(),
+            "judge" => return judge::run(arguments),
             _ => {}
         }
     }

@@ -34,6 +34,11 @@ impl Server {
         Self::daylight_on(&folder.join("data"), folder, settings)
     }
 
+    /// Starts another build of it on an empty folder.
+    pub(crate) fn daylight_of(program: &Path, folder: &Path) -> Result<Self> {
+        Self::start_daylight(Command::new(program), &folder.join("data"), folder, &[], &["serve"])
+    }
+
     /// Starts it on this data folder, with its log in another folder.
     pub(crate) fn daylight_on(data: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
         Self::start_daylight(Command::new(beside("daylight")?), data, folder, settings, &["serve"])
@@ -199,6 +204,12 @@ impl Server {
             kilobytes += line.trim().trim_end_matches(" kB").parse::<u64>()?;
         }
         Ok(kilobytes << 10)
+    }
+}
+
+impl AsRef<Self> for Server {
+    fn as_ref(&self) -> &Self {
+        self
     }
 }
 

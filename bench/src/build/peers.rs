@@ -3,12 +3,12 @@
 use super::make;
 use super::recorded::{Recorded, Upstream};
 use crate::nexus::Nexus;
-use crate::process::Server;
+use crate::process::{Server, beside};
 use crate::{bare, nora};
 use anyhow::Result;
 use serde_json::json;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// A kind of server.
@@ -68,6 +68,12 @@ impl Deref for Opened<'_> {
     }
 }
 
+impl AsRef<Server> for Opened<'_> {
+    fn as_ref(&self) -> &Server {
+        self
+    }
+}
+
 impl Opened<'_> {
     /// The URL of the repository.
     pub(crate) fn url(&self) -> String {
@@ -105,12 +111,22 @@ impl Peers {
                 nexus.stand_for(name, upstream)?;
                 (Held::Shared(&nexus.server), format!("/repository/{name}/"))
             }
-            _ => {
-                let daylight = Server::daylight(folder.path(), &[])?;
-                make(&daylight, name, recorded.format, &json!({ "urls": [upstream] }))?;
-                (Held::Own(daylight), format!("/repository/{name}/"))
-            }
+            _ => return self.open_daylight(&beside("daylight")?, name, recorded, upstream),
         };
         Ok(Opened { server, base, _folder: folder })
+    }
+
+    /// Opens a build of Daylight with nothing cached.
+    pub(crate) fn open_daylight(
+        &self,
+        program: &Path,
+        name: &str,
+        recorded: &Recorded,
+        upstream: &str,
+    ) -> Result<Opened<'_>> {
+        let folder = tempfile::tempdir()?;
+        let daylight = Server::daylight_of(program, folder.path())?;
+        make(&daylight, name, recorded.format, &json!({ "urls": [upstream] }))?;
+        Ok(Opened { server: Held::Own(daylight), base: format!("/repository/{name}/"), _folder: folder })
     }
 }

@@ -1,7 +1,7 @@
 //! Which rows that wait become one segment. Each killed process leaves a log, and a segment for each of many small ones would be written
 //! again with each that follows.
 
-use super::flush::{JOINED_MILLIS, ROWS, ROWS_ENOUGH, SEGMENTS};
+use super::segment_limits::{JOINED_MILLIS, ROWS, ROWS_ENOUGH, SEGMENTS};
 use super::{EventStore, Unflushed};
 use crate::block::join;
 use crate::part::{Part, Span};
@@ -65,8 +65,8 @@ fn span(log: &Unflushed) -> Span {
 }
 
 impl EventStore {
-    /// The first rows that wait in logs above this number and become one segment. Logs that are not in memory are read, and those that
-    /// cannot be read are set aside.
+    /// The first rows that wait in logs above this number and become one segment. Logs that are not in memory are read; a log that
+    /// cannot be read is set aside.
     pub(super) fn batch(&self, above: Option<u64>) -> Option<Batch> {
         let waiting: Vec<_> = self.rows().unflushed.iter().filter(|log| Some(log.number) > above).cloned().collect();
         let mut batch = Batch::default();

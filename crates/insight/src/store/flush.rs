@@ -4,6 +4,7 @@ use super::backlog::Batch;
 use super::log_writer::LogWriter;
 use super::names::SegmentName;
 use super::retention::{Limits, Step};
+use super::segment_limits::{JOINED_MILLIS, ROWS, ROWS_ENOUGH, SEGMENTS};
 use super::segments::StoredSegment;
 use super::thinned::Thinned;
 use super::{EventStore, Rows, Unflushed};
@@ -17,18 +18,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The rows of a full segment.
-pub(super) const ROWS: usize = 256 * 1024;
-/// A segment of so many rows is large enough: it is not joined with the next one.
-pub(super) const ROWS_ENOUGH: usize = 64 * 1024;
 /// After this time enough rows become a segment.
 const AGE_OF_ENOUGH: Duration = Duration::from_secs(15 * 60);
 /// After this time any number of rows becomes a segment.
 pub(super) const AGE: Duration = Duration::from_secs(60 * 60);
-/// The number of segments that fit into the disk for events at least, so that the oldest can make room.
-pub(super) const SEGMENTS: u64 = 8;
-/// Segments are joined if the result has the events of at most this many milliseconds.
-pub(super) const JOINED_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 impl EventStore {
     /// Whether the memtable is frozen at once. They have half of the memory: more come while a segment is written.

@@ -11,6 +11,7 @@ mod names;
 mod open_segments;
 mod quarantine;
 mod retention;
+mod segment_limits;
 mod segments;
 mod sink;
 mod start_files;

@@ -1,6 +1,7 @@
 //! Logs that cannot be read are set aside, so that the rows of later logs become segments. The next start tries again.
 
-use super::flush::{AGE, SEGMENTS};
+use super::flush::AGE;
+use super::segment_limits::SEGMENTS;
 use super::segments::report;
 use super::{EventStore, Unflushed};
 use crate::column::Column;

@@ -25,8 +25,8 @@ struct Victim {
 }
 
 impl Cache {
-    /// Evicts files until those of `repository` fit into `max_bytes`, and the files of all repositories into their bound. What is left
-    /// after a turn is evicted in the next ones.
+    /// Evicts files until those of `repository` fit into `max_bytes`, and the files of all repositories into their bound. The next
+    /// turns evict the rest.
     pub(super) fn evict(&mut self, repository: RepositoryId, max_bytes: Option<u64>) -> Result<()> {
         let mut evicted = 0;
         loop {
@@ -54,7 +54,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Evicts what earlier turns have left. If it fails, the next file that comes evicts it.
+    /// Evicts the rest of earlier turns. If it fails, the next file that comes evicts it.
     pub(super) fn evict_rest(&mut self) -> Result<()> {
         let over = std::mem::take(&mut self.over);
         if over.is_empty() {
