@@ -41,6 +41,13 @@ impl<'a> Work<'a> {
         self.client.map_or_else(|| format!("Replay of {}", self.recorded.format), |client| client.name.clone())
     }
 
+    /// The end of the name of its repositories: those of Nexus stay, so each client has its own.
+    fn repository(&self) -> String {
+        let name = self.name().to_ascii_lowercase();
+        let words = name.split(|each: char| !each.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join("-")
+    }
+
     /// Servers with nothing cached.
     pub(crate) fn cold(&self, peers: &Peers) -> Result<()> {
         let artifacts = self.requests.iter().filter(|path| is_artifact(path)).count();
@@ -52,7 +59,7 @@ impl<'a> Work<'a> {
             let upstream = if round == 0 { &counted } else { &silent };
             let mut costs = Vec::new();
             for peer in &all {
-                let name = format!("cold-{}-{round}", self.requests.len());
+                let name = format!("cold-{}-{round}", self.repository());
                 let server = peers.open(*peer, &name, self.recorded, &upstream.url())?;
                 let before = counted.count()?;
                 costs.push(self.run_cold(*peer, &server, upstream)?);
@@ -77,7 +84,7 @@ impl<'a> Work<'a> {
     /// Servers that had one build before.
     pub(crate) fn warm(&self, peers: &Peers) -> Result<()> {
         let (upstream, all) = (self.recorded.upstream(false)?, peers.all());
-        let name = format!("warm-{}", self.requests.len());
+        let name = format!("warm-{}", self.repository());
         let open = |peer: &Peer| peers.open(*peer, &name, self.recorded, &upstream.url());
         let servers = all.iter().map(open).collect::<Result<Vec<_>>>()?;
         for server in &servers {
