@@ -1,5 +1,5 @@
-//! `bench judge ONE OTHER [ROUNDS]`: two programs in turns, on requests that `bench train` shows to none: builds of other releases of Maven,
-//! cold and warm, files and pages of other lengths, missing names and uploads.
+//! `bench judge ONE OTHER [ROUNDS]`: two programs in turns, on other work than that of `bench train`: builds with other releases of Maven, which share
+//! most of their files with 3.8, cold and warm, files and pages of other lengths, missing names and uploads.
 
 use crate::build::{Peers, Recorded, is_artifact, replay};
 use crate::load::Generator;

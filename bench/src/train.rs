@@ -3,7 +3,7 @@
 //! Maven are left to `bench judge`.
 
 use crate::build::{Peer, Peers, Recorded, replay};
-use crate::gem::Gem;
+use crate::hit::publish;
 use crate::http::Connection;
 use crate::load::Generator;
 use crate::process::{Server, TOKEN};
@@ -37,13 +37,7 @@ pub(crate) fn run() -> Result<()> {
         let name = format!("lamp{number}");
         upload(&daylight, &name, "pom", &push::noise(number as u64, 3 << 10))?;
         upload(&daylight, &name, "jar", &push::noise(number as u64, 55_000))?;
-        let reply = Connection::open(daylight.address.parse()?)?.call(
-            "POST",
-            push::PATH,
-            &[("Authorization", TOKEN)],
-            &Gem::new(&name, "1.0.0").bytes(),
-        )?;
-        ensure!(reply.status == 200, "push: {}", reply.text());
+        publish(&daylight, &name, 1)?;
     }
     for (generator, path) in [
         (Generator::Wrk, format!("{RELEASES}/lamp1/1.0/lamp1-1.0.pom")),

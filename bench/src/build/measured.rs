@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 10;
 /// How long a server that was started, or has answered a cold build, may work on: the start is no part of a build, and all that a
 /// server writes after its last answer is.
-const AFTERWARDS: Duration = Duration::from_secs(1);
+pub(super) const AFTERWARDS: Duration = Duration::from_secs(1);
 
 /// The requests of a build.
 pub(crate) struct Work<'a> {

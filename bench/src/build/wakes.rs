@@ -1,5 +1,6 @@
 //! What wakes whom: how often the threads of Daylight wait, and so are woken, for each file of a build.
 
+use super::measured::AFTERWARDS;
 use super::peers::{Peer, Peers};
 use super::recorded::{Recorded, is_artifact};
 use super::replay;
@@ -8,10 +9,7 @@ use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fs;
 use std::thread::sleep;
-use std::time::Duration;
 
-/// What a server writes after its last answer is written within this time.
-const AFTERWARDS: Duration = Duration::from_secs(1);
 /// Threads that wait less often for each file are in the sum alone.
 const SHOWN: f64 = 0.02;
 
