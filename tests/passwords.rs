@@ -45,6 +45,20 @@ fn a_thief_who_guesses_neither_stops_the_owners_pushes_nor_the_revocation() {
 }
 
 #[test]
+fn a_restart_forgets_no_code_that_was_used_and_no_wrong_one() {
+    let mut world = World::start_with(MANY_CLIENTS);
+    let (mira, uri) = guarded(&world, "mira");
+    let [now, next] = codes(&uri);
+    push(&mira, "1.0.0", HOME, &now).expect(200);
+    world.restart();
+    push(&mira, "1.1.0", HOME, &now).expect(401);
+    push(&mira, "1.1.0", HOME, &next).expect(200);
+    guess(&mira, THIEF);
+    world.restart();
+    push(&mira, "6.6.6", THIEF, "nonsense").expect(429);
+}
+
+#[test]
 fn a_token_revokes_itself_and_its_keys_and_no_other() {
     let world = World::start_with(MANY_CLIENTS);
     let form = [("Content-Type", "application/x-www-form-urlencoded")];

@@ -114,6 +114,8 @@ impl Repositories {
         let packages_bytes = room.views_bytes / PACKAGES_SHARE;
         let views_bytes = room.views_bytes - packages_bytes;
         let gem_caches = GemCaches::new(room.pushed_gems_bytes, room.dependencies_bytes, views_bytes, &recorder);
+        let pushed = gem_caches.pushed.clone();
+        store.on_followed(move |rows| pushed.follow(rows));
         let published = PublishedPackages::new(packages_bytes);
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = Arc::new(ArcSwap::from_pointee(list::read(&store, None, &room, event).await?));

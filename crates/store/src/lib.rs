@@ -51,8 +51,9 @@ pub use store::{
 };
 pub use truth::as_of::CatalogAsOf;
 pub use truth::catalog::{
-    Authorship, Batch, BlobReads, Catalog, CommitError, Conflict, EntryReads, Expect, Facts, FirstSeen, Holding,
-    JournalReads, JournalRow, Outline, SettingReads, Span, Subject, Transactions, UnitFacts, UnitReads, UnitRows,
+    Authorship, Batch, BlobReads, Catalog, CommitError, Committed, Conflict, EntryReads, Expect, Facts, FirstSeen,
+    Holding, JournalReads, JournalRow, Outline, SettingReads, Span, Subject, Transactions, UnitFacts, UnitReads,
+    UnitRows,
 };
 pub use truth::model::Model;
 pub use truth::readable::Unreadable;

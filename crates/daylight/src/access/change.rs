@@ -59,6 +59,11 @@ impl Access {
         event: &mut Event,
     ) -> Result<CreatedToken, Error> {
         let made = self.prepare(new, secret)?;
+        if let Some(key) = &made.record.otp {
+            // Tells every process, also after a restart, that no code was used yet.
+            let unused = |_: Option<&str>| (Some(otp::unused()), ());
+            self.store.change_note(otp::note(key), unused, event).await?;
+        }
         let expect = vec![Expect::TokenNameFree(made.record.name.clone())];
         self.write(expect, vec![made.record.clone()], by, event).await?;
         Ok(made)

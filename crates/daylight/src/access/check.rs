@@ -117,7 +117,7 @@ impl Access {
             Ok(caller) => match &caller.token {
                 Some(token) if token.allows(scope, Some(repository.id)) => {
                     if scope != Scope::Read {
-                        self.check_password(token, request)?;
+                        self.check_password(token, request, event).await?;
                     }
                     Ok(caller)
                 }
@@ -197,7 +197,7 @@ impl Access {
             return Err(not_for(&token, Scope::Read, &repository.record.name));
         }
         if changes {
-            self.check_password(&token, request)?;
+            self.check_password(&token, request, event).await?;
         }
         Ok(token)
     }
@@ -218,7 +218,7 @@ impl Access {
         match &caller.token {
             Some(token) if token.allows(scope, None) => {
                 if changes {
-                    self.check_password(token, request)?;
+                    self.check_password(token, request, event).await?;
                 }
                 Ok(caller)
             }

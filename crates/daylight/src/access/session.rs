@@ -124,7 +124,7 @@ impl Access {
             );
             return Err(Error::Input(text));
         }
-        self.check_code(&maker, code.map(str::as_bytes), request)?;
+        self.check_code(&maker, code.map(str::as_bytes), request, event).await?;
         let record = &maker.record;
         let mut end = record.name.len().min(NAME_MAX);
         while !record.name.is_char_boundary(end) {

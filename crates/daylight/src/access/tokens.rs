@@ -3,7 +3,7 @@
 use super::caller::Caller;
 use super::credentials::{Credentials, Lack};
 use super::error::Error;
-use super::otp::OtpCodes;
+use super::otp::{self, OtpError, Shown};
 use super::table::{Token, TokenTable};
 use arc_swap::ArcSwap;
 use front::Request;
@@ -23,7 +23,7 @@ pub struct Access {
     table: ArcSwap<TokenTable>,
     /// Held while the table is read again.
     reading: Mutex<()>,
-    codes: OtpCodes,
+    started: Millis,
     /// When the keys were made that were revoked within the last day, by owner. They count like keys that work.
     pub(super) revoked_keys: std::sync::Mutex<HashMap<String, Vec<Millis>>>,
 }
@@ -32,13 +32,13 @@ impl Access {
     /// Reads the tokens.
     pub async fn open(store: Arc<Store>, clock: Clock, event: &mut Event) -> Result<Self, Error> {
         let table = TokenTable::read(&store, event).await?;
-        let codes = OtpCodes::new(clock.now());
+        let started = clock.now();
         Ok(Self {
             store,
             clock,
             table: ArcSwap::from_pointee(table),
             reading: Mutex::new(()),
-            codes,
+            started,
             revoked_keys: Default::default(),
         })
     }
@@ -84,16 +84,35 @@ impl Access {
     }
 
     /// Uses up the one-time password of a request, if `token` demands one.
-    pub(super) fn check_password(&self, token: &Token, request: &Request) -> Result<(), Error> {
-        self.check_code(token, request.headers.get("otp").map(|value| value.as_bytes()), request)
+    pub(super) async fn check_password(
+        &self,
+        token: &Token,
+        request: &Request,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        self.check_code(token, request.headers.get("otp").map(|value| value.as_bytes()), request, event).await
     }
 
     /// Uses up this one-time password, if `token` demands one.
-    pub(super) fn check_code(&self, token: &Token, code: Option<&[u8]>, request: &Request) -> Result<(), Error> {
-        let Some(key) = token.record.otp.as_deref() else { return Ok(()) };
-        let client = front::client(request.client);
-        let taken = self.codes.take(key, token.record.created, code, client, self.clock.now());
-        taken.map_err(|why| Error::Password { token: token.record.name.clone(), why })
+    pub(super) async fn check_code(
+        &self,
+        token: &Token,
+        code: Option<&[u8]>,
+        request: &Request,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let Some(key) = &token.record.otp else { return Ok(()) };
+        let refused = |why| Error::Password { token: token.record.name.clone(), why };
+        let code = code.ok_or_else(|| refused(OtpError::Missing))?;
+        let shown = Shown {
+            key: key.clone(),
+            code: code.to_vec(),
+            client: front::client(request.client),
+            now: self.clock.now(),
+            untold: (token.record.created < self.started).then_some(self.started),
+        };
+        let taken = self.store.change_note(otp::note(key), move |note| shown.take(note), event).await?;
+        taken.map_err(refused)
     }
 
     /// Whether the secret is that of a token with every right.

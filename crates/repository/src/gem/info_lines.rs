@@ -39,6 +39,12 @@ pub(crate) fn info_line(package: &Package, hashes: &Hashes, created: Millis, for
     gem::info::line(package, &hashes.sha256.to_string(), created.seconds(), format)
 }
 
+/// The line for `/versions` of a push, after which `/info` has this MD5.
+pub(crate) fn versions_line(package: &Package, md5: &str) -> String {
+    let (number, platform) = (package.number.as_str(), &package.platform);
+    gem::versions::line(&package.name, gem::versions::Op::Push, number, platform, md5)
+}
+
 /// The facts that were extracted from the package when it was pushed.
 pub(crate) fn facts(entry: &Entry) -> Result<Package> {
     serde::Deserialize::deserialize(&entry.facts).map_err(|source| Error::Unreadable { key: entry.key.clone(), source })

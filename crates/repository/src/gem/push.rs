@@ -6,7 +6,7 @@ use crate::error::purged::Purged;
 use crate::error::{Error, Result};
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
-use crate::gem::info_lines::{facts, info_line, render_info};
+use crate::gem::info_lines::{facts, info_line, render_info, versions_line};
 use crate::gem::owners::claim;
 use crate::gem::push_cache::GemState;
 use crate::gem::shadowing::refuse_shadowing;
@@ -116,7 +116,7 @@ pub(crate) async fn push(
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
                 // Another change already has a later date.
                 Expect::NoChangeAfter(_) => {}
-                Expect::UnitAt { .. } => hosted.push_cache.forget(repository.id, &package.name),
+                Expect::UnitAt { seq, .. } => hosted.push_cache.forget_through(repository.id, &package.name, seq),
                 Expect::KeyFreeInAnyCase { .. } => return Err(Error::Taken(full_name)),
                 Expect::UnitSpeltOneWay { unit, .. } => {
                     let there = store.unit_in_other_case(repository.id, &unit, event).await?;
@@ -354,9 +354,7 @@ fn entry(upload: &Upload, hashes: &Hashes, at: Millis) -> Result<Entry> {
 
 /// The entry with its line for `/versions`, which contains the MD5 of `/info` after this push.
 fn announced(entry: Entry, package: &Package, md5: &str) -> Entry {
-    let (number, platform) = (package.number.as_str(), &package.platform);
-    let line = gem::versions::line(&package.name, gem::versions::Op::Push, number, platform, md5);
-    Entry { line: Some(line), ..entry }
+    Entry { line: Some(versions_line(package, md5)), ..entry }
 }
 
 /// The gem in the form of `gem push`: `rack (3.0.0)`, `nokogiri (1.18.9-java)`.

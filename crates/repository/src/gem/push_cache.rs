@@ -1,13 +1,13 @@
 //! The state of a gem's other versions that a push needs, so that a push costs the same whatever their number.
 //!
 //! A state belongs to a change, and a push expects that this is the last change of the gem, inside the transaction. So
-//! an outdated state only costs another attempt.
+//! an outdated state only costs another attempt. Pushes by other processes move the states on, too.
 
 #[cfg(test)]
 mod tests;
 
 use crate::error::Result;
-use crate::gem::info_lines::info_lines;
+use crate::gem::info_lines::{facts, info_line, info_lines, versions_line};
 use crate::index::bounded_cache::BoundedCache;
 use crate::index::name_key::{NameKey, NameKeyRef};
 use crate::repository::Repository;
@@ -16,7 +16,7 @@ use format::gem::Package;
 use format::gem::info::{self, FormatVersion};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use store::{RepositoryId, Seq, UnitRows};
+use store::{Change, Entry, JournalRow, RepositoryId, Seq, State, UnitRows};
 use telemetry::{Bound, BoundName, Millis};
 
 /// Expected number of gems.
@@ -78,6 +78,35 @@ impl PushCache {
     pub(crate) fn forget(&self, id: RepositoryId, name: &str) {
         self.0.remove(&NameKeyRef { within: id, name });
     }
+
+    /// Removes the state, unless it is newer than the change `seq`, which is not the last one.
+    pub(crate) fn forget_through(&self, id: RepositoryId, name: &str, seq: Seq) {
+        self.0.remove_if(&NameKeyRef { within: id, name }, |state| state.seq <= seq);
+    }
+
+    /// Moves the states on over changes of other processes. A change that is no plain push leaves no state: the next push reads the
+    /// rows.
+    pub(crate) fn follow(&self, rows: &[JournalRow]) {
+        for row in rows {
+            let (id, name) = match &row.change {
+                Change::Entry { repository, entry } => (*repository, &entry.unit),
+                Change::Unit { repository, unit, .. } => (*repository, unit),
+                _ => continue,
+            };
+            let Some(state) = self.0.peek(&NameKeyRef { within: id, name }).filter(|state| state.seq < row.seq) else {
+                continue;
+            };
+            let next = match &row.change {
+                Change::Entry { entry, .. } => state.pushed(entry),
+                // The owners of a new gem, in the batch of its push. A change of this process may be missing before any other.
+                _ => (state.seq.0 + 1 == row.seq.0).then(|| (*state).clone()),
+            };
+            match next {
+                Some(next) => self.put(id, name, next.made_by(row.seq)),
+                None => self.forget(id, name),
+            }
+        }
+    }
 }
 
 impl GemState {
@@ -89,7 +118,7 @@ impl GemState {
         lines.iter().for_each(|line| sum.add(line));
         let mut held = Vec::with_capacity(unit.entries.len());
         for entry in &unit.entries {
-            held.push(hash(&crate::gem::info_lines::facts(entry)?));
+            held.push(hash(&facts(entry)?));
         }
         held.sort_unstable();
         Ok(Self { seq: unit.seq, format, sum, last, held })
@@ -119,6 +148,17 @@ impl GemState {
             after.held.insert(place, hash);
         }
         after
+    }
+
+    /// The state after another process has pushed this entry. `None`: it is no push of a new last version, or this is not the state
+    /// before it, as the MD5 in its line tells.
+    fn pushed(&self, entry: &Entry) -> Option<Self> {
+        let package = facts(entry)
+            .ok()
+            .filter(|package| entry.state == State::Live && self.ends_before(package, entry.published))?;
+        let line = info_line(&package, &entry.hashes, entry.first_published(), self.format);
+        let after = self.after(&package, entry.published, &line);
+        (entry.line == Some(versions_line(&package, &after.md5()))).then_some(after)
     }
 
     /// The same, with the number of the change.

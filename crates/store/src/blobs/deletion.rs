@@ -6,7 +6,7 @@ use crate::blobs::digest::Digest;
 use crate::blobs::life::BlobLife;
 use crate::error::Result;
 use crate::journal::change::Change;
-use crate::truth::catalog::Batch;
+use crate::truth::catalog::{Batch, Expect};
 use crate::writer::committer::Committer;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -49,6 +49,8 @@ impl Deletion {
         let mut deleted = Deleted::default();
         // Nothing is deleted by a clock that may be wrong.
         committer.check_clock()?;
+        committer.follow()?;
+        let at = committer.last();
         let Some(_lock) = self.blobs.layout().try_collect()? else {
             return Ok(Deleted { paused: true, ..deleted });
         };
@@ -65,7 +67,9 @@ impl Deletion {
         if !named.is_empty() {
             let changes = vec![Change::Collected { blobs: named.iter().copied().collect() }];
             let (by, from) = ("daylight".to_owned(), "server".to_owned());
-            let answers = committer.commit(&[Batch { by, from, at: now, changes, ..Batch::default() }])?;
+            // Another process may publish these bytes meanwhile.
+            let expect = vec![Expect::JournalAt(at)];
+            let answers = committer.commit(&[Batch { by, from, at: now, expect, changes, ..Batch::default() }])?;
             if answers.iter().any(Result::is_err) {
                 // No file is removed without its row.
                 return Ok(Deleted { paused: true, ..deleted });

@@ -38,7 +38,7 @@ use crate::check::{Report, check_on};
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
 use crate::disk::space::{ReadOnly, Space};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::journal::change::Change;
 use crate::journal::clock::JournalClock;
 use crate::journal::clock_doubt::ClockDoubt;
@@ -48,11 +48,12 @@ use crate::pool::Pool;
 use crate::pool::lane::Lane;
 use crate::store::holdings::Holdings;
 use crate::store::progress::Progress;
-use crate::truth::catalog::{Batch, Catalog, CommitError};
+use crate::truth::catalog::{Batch, Catalog, CommitError, JournalRow};
 use crate::truth::readable::{Readability, Unreadable};
 use crate::writer::Writer;
-use crate::writer::committer::CLOCK_CORRECTION;
+use crate::writer::committer::{CLOCK_CORRECTION, Committer};
 use crate::writer::first_seen_budget::FirstSeenBudget;
+use crate::writer::followed::Followed;
 use crate::writer::group_membership::GroupMembership;
 use crate::writer::revision::Revisions;
 use collect::CollectorFigures;
@@ -100,6 +101,7 @@ pub struct Store {
     space: Arc<Space>,
     first_seen: Arc<FirstSeenBudget>,
     membership: Arc<Mutex<GroupMembership>>,
+    followed: Arc<Followed>,
     /// The size of each repository.
     holdings: Arc<Holdings>,
     /// The lock of the data folder, held until all writing has ended.
@@ -116,6 +118,38 @@ impl Store {
         let seq = self.writer.commit(batch, event).await?;
         self.collector.next_looks.need_all(&looks);
         Ok(seq)
+    }
+
+    /// Takes in what other processes have written to the same database by now, as after a change of this process.
+    pub async fn follow(&self, event: &mut Event) -> Result<()> {
+        self.writer.run(Op::Commit, event, Committer::follow).await
+    }
+
+    /// Calls `told` with the changes of other processes, in their order and each once, before any batch is decided after them. It is
+    /// called by the thread that commits, so it must not wait. Only the first call of this counts.
+    pub fn on_followed(&self, told: impl Fn(&[JournalRow]) + Send + Sync + 'static) {
+        self.followed.set(Box::new(told));
+    }
+
+    /// Replaces a note by what `change` makes of it, and returns what else it made. A note is a small text under a name that all
+    /// processes with this database share; it is durable, and no part of the history. If `change` makes no new text, the note stays.
+    /// `change` may be called several times, and its last call counts.
+    pub async fn change_note<T: Send + 'static>(
+        &self,
+        name: String,
+        mut change: impl FnMut(Option<&str>) -> (Option<String>, T) + Send + 'static,
+        event: &mut Event,
+    ) -> Result<T> {
+        let work = move |committer: &mut Committer| {
+            let mut made = None;
+            committer.change_note(&name, &mut |note| {
+                let (body, also) = change(note);
+                made = Some(also);
+                body
+            })?;
+            made.ok_or(Error::Closed)
+        };
+        self.writer.run(Op::Commit, event, work).await
     }
 
     /// The moment of a change that is made now: that of the clock, or that of the last change, if the clock is behind it. Take

@@ -152,7 +152,7 @@ impl Store {
             journal_clock.clone(),
         )?;
         committer.count_in(holdings.clone())?;
-        let membership = committer.membership();
+        let (membership, followed) = (committer.membership(), committer.followed());
         let deletion = Deletion::new(blobs.clone(), options.blob_life);
         let writer = {
             let (bound, threads) =
@@ -189,6 +189,7 @@ impl Store {
             space,
             first_seen,
             membership,
+            followed,
             holdings,
             lock: Mutex::new(Some(lock)),
         }))

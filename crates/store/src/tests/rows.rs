@@ -138,3 +138,17 @@ pub(crate) fn rows_of_earlier_programs_are_replayed(mut catalog: impl Catalog, m
     assert_eq!(catalog.repositories_at().unwrap(), Seq(5));
     assert_eq!(catalog.repositories().unwrap()[0].0, RepositoryId(5));
 }
+
+pub(crate) fn a_note_is_what_its_last_change_made_and_no_row(mut catalog: impl Catalog) {
+    let mut seen = Vec::new();
+    for (name, next) in [("a", Some("1")), ("a", None), ("b", Some("ü")), ("a", Some("")), ("a", None), ("b", None)] {
+        let change = &mut |note: Option<&str>| {
+            seen.push(note.map(str::to_owned));
+            next.map(str::to_owned)
+        };
+        catalog.change_note(name, change).unwrap();
+    }
+    let seen: Vec<_> = seen.iter().map(Option::as_deref).collect();
+    assert_eq!(seen, [None, Some("1"), None, Some("1"), Some(""), Some("ü")]);
+    assert_eq!((catalog.last().unwrap(), catalog.last_moment().unwrap()), (Seq(0), None));
+}

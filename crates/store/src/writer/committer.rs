@@ -1,4 +1,5 @@
-//! Commits batches for the writer's thread: one transaction, then the revisions, then the log of recent rows.
+//! Commits batches for the writer's thread: one transaction, then the revisions, then the log of recent rows. Before it decides them,
+//! it takes in what other processes have written to the same database.
 //!
 //! The order ensures durability: blobs were synced before the batch arrived, then COMMIT, then the revisions, then the log, then
 //! the reply. Readers see the rows at a moment during COMMIT, which may go on for long after it (a checkpoint writes and syncs), so
@@ -13,30 +14,28 @@ use crate::journal::change::Change;
 use crate::journal::clock::JournalClock;
 use crate::journal::entry::State;
 use crate::journal::recent_rows::RecentRows;
-use crate::journal::record::{RepositoryId, Seq};
+use crate::journal::record::Seq;
 use crate::store::holdings::Holdings;
-use crate::truth::catalog::{Batch, Catalog, Conflict};
+use crate::truth::catalog::{Batch, Catalog, Committed, Conflict, JournalRow};
+use crate::writer::effects::{Effects, Numbered};
 use crate::writer::first_seen_budget::FirstSeenBudget;
+use crate::writer::followed::Followed;
 use crate::writer::group_membership::GroupMembership;
-use crate::writer::revision::{Changing, Revisions, Unit};
-use std::collections::BTreeSet;
+use crate::writer::revision::{Changing, Revisions};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::lock;
+use telemetry::BoundName;
+
+/// How often batches are decided again because other processes were quicker. Then they are refused.
+const ATTEMPTS: usize = 64;
 
 /// The only code that writes to the truth database.
 pub(crate) struct Committer {
     truth: Box<dyn Catalog>,
-    membership: Arc<Mutex<GroupMembership>>,
-    space: Arc<Space>,
-    first_seen: Arc<FirstSeenBudget>,
-    holdings: Arc<Holdings>,
-    revisions: Arc<Revisions>,
+    effects: Effects,
     recent: Arc<RecentRows>,
-    /// The number of the last committed change.
-    last: Arc<AtomicU64>,
-    clock: Arc<JournalClock>,
+    followed: Arc<Followed>,
 }
 
 /// The results of one transaction.
@@ -61,27 +60,25 @@ impl Committer {
     ) -> Result<Self> {
         let membership = Arc::new(Mutex::new(GroupMembership::new(truth.repositories()?)));
         let holdings = Arc::default();
-        let mut committer = Self { truth, membership, space, first_seen, holdings, revisions, recent, last, clock };
-        committer.update_first_seen_budget()?;
-        Ok(committer)
-    }
-
-    /// Sets the used bytes of each repository in its budget.
-    fn update_first_seen_budget(&mut self) -> Result<()> {
-        let bytes = self.truth.first_seen_bytes()?;
-        self.first_seen.update(bytes, &lock(&self.membership).repositories());
-        Ok(())
+        let effects = Effects { membership, space, first_seen, holdings, revisions, last, clock };
+        effects.update_first_seen_budget(&mut *truth)?;
+        Ok(Self { truth, effects, recent, followed: Arc::default() })
     }
 
     /// The groups that contain a repository. This committer keeps the map up to date.
     pub(crate) fn membership(&self) -> Arc<Mutex<GroupMembership>> {
-        self.membership.clone()
+        self.effects.membership.clone()
+    }
+
+    /// Is told of rows of other processes, after all their effects in the store.
+    pub(crate) fn followed(&self) -> Arc<Followed> {
+        self.followed.clone()
     }
 
     /// Keeps these figures up to date, too.
     pub(crate) fn count_in(&mut self, holdings: Arc<Holdings>) -> Result<()> {
         holdings.set_published(self.truth.holdings()?);
-        self.holdings = holdings;
+        self.effects.holdings = holdings;
         Ok(())
     }
 
@@ -92,7 +89,12 @@ impl Committer {
 
     /// An error while the clock cannot be believed.
     pub(crate) fn check_clock(&self) -> Result<()> {
-        self.clock.check()
+        self.effects.clock.check()
+    }
+
+    /// The number of the last change that this process knows.
+    pub(crate) fn last(&self) -> Seq {
+        Seq(self.effects.last.load(Ordering::Acquire))
     }
 
     /// The uses of a blob, with every change so far.
@@ -103,7 +105,7 @@ impl Committer {
     /// Measures the disk, and returns a check of whether a batch may be written. Settings and tokens may be changed on a
     /// nearly full disk, because such a change may be what frees space.
     pub(crate) fn admission(&self) -> impl Fn(&Batch) -> Result<()> + use<> {
-        let (space, clock) = (self.space.check(), self.clock.check());
+        let (space, clock) = (self.effects.space.check(), self.effects.clock.check());
         move |batch| match &space {
             _ if clock.is_err() && !decides_about_clock(batch) => clock.clone(),
             Err(Error::DiskNearlyFull { .. }) if !writes_content(batch) => Ok(()),
@@ -113,56 +115,37 @@ impl Committer {
 
     /// Applies or refuses each batch, all in one transaction, and invalidates the stamps that the changes affect.
     pub(crate) fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>> {
-        let before = Seq(self.last.load(Ordering::Acquire));
-        let mut written = self.transact(batches, before);
+        let mut written = self.transact(batches);
         let full = written.as_ref().is_err_and(Error::is_disk_full);
-        if full && !batches.iter().any(writes_content) && self.space.use_reserve() {
-            written = self.transact(batches, before);
+        if full && !batches.iter().any(writes_content) && self.effects.space.use_reserve() {
+            written = self.transact(batches);
         }
-        let Written { answers, rows, changing } = self.space.wrote(written)?;
+        let Written { answers, rows, changing } = self.effects.space.wrote(written)?;
         self.failpoint(Failpoint::AfterCommit)?;
-        let made = || batches.iter().zip(&answers).filter_map(|(batch, answer)| Some((batch, answer.as_ref().ok()?)));
-        for (batch, last) in made() {
-            if !batch.changes.is_empty() {
-                match redates(batch) {
-                    true => self.clock.believe_clock(batch.at),
-                    false => self.clock.advance(batch.at),
-                }
-            }
-            self.last.fetch_max(last.0, Ordering::AcqRel);
-            self.raise(batch, *last);
-        }
-        if made().any(|(batch, _)| batch.changes.iter().any(|change| matches!(change, Change::Repository { .. }))) {
-            // The members of groups may have changed, so the revisions are raised for the groups before the change and after it.
-            // If the repositories cannot be read, later changes could not raise the right groups: writing stops.
-            *lock(&self.membership) = GroupMembership::new(self.space.synced(self.truth.repositories())?);
-            made().for_each(|(batch, last)| self.raise(batch, *last));
-        }
-        drop(changing);
-        let counts = |change: &Change| matches!(change, Change::FirstSeen { .. } | Change::Repository { .. });
-        if made().any(|(batch, _)| batch.changes.iter().any(counts)) {
-            // If this read fails, the next change repeats it.
-            let _ = self.update_first_seen_budget();
-        }
-        let entries = made().flat_map(|(batch, _)| &batch.changes).filter_map(|change| match change {
-            Change::Entry { repository, .. } => Some(*repository),
-            _ => None,
-        });
-        for id in entries.collect::<BTreeSet<_>>() {
-            // If this read fails, the next change of the repository repeats it.
-            let holding = self.truth.holding(id);
-            self.holdings.set_published(holding.ok().map(|holding| (id, holding)));
-        }
+        self.effects.apply(&mut *self.truth, &Numbered::of_batches(batches, &answers), changing)?;
         self.recent.append(&rows)?;
         self.failpoint(Failpoint::BeforeAcknowledgement)?;
         Ok(answers)
     }
 
-    /// Commits the changes, or returns an error. If the disk is full, nothing is changed. `before`: the last change before them.
-    fn transact(&mut self, batches: &[Batch], before: Seq) -> Result<Written> {
+    /// Commits the changes, or returns an error. If the disk is full, nothing is changed.
+    fn transact(&mut self, batches: &[Batch]) -> Result<Written> {
+        for _ in 0..ATTEMPTS {
+            if let Some(written) = self.attempt(batches)? {
+                return Ok(written);
+            }
+        }
+        Err(Error::Busy(BoundName::TruthWriter))
+    }
+
+    /// Decides the batches and commits them. `None`: other processes were quicker. Their changes are taken in now, and the batches have
+    /// to be decided again.
+    fn attempt(&mut self, batches: &[Batch]) -> Result<Option<Written>> {
+        let before = self.last();
         let answers = self.truth.begin(batches)?;
-        // Read before COMMIT: if the rows cannot be read, the transaction is rolled back.
-        let rows = self.truth.journal_text(before, usize::MAX, usize::MAX);
+        let changes = Numbered::of_batches(batches, &answers);
+        // Read before COMMIT: if the rows cannot be read, the transaction is rolled back. One more row is one of another process.
+        let rows = self.truth.journal_text(before, changes.len() + 1, usize::MAX);
         let rows = match self.failpoint(Failpoint::BeforeCommit).and(rows) {
             Ok(rows) => rows,
             Err(error) => {
@@ -170,82 +153,61 @@ impl Committer {
                 return Err(error);
             }
         };
-        let mut changing = self.revisions.changing();
-        for batch in batches {
-            // Only indexes of lines are compared with their units; in a tree, answers about all of it would be computed for nothing.
-            let lined = |change: &Change| matches!(change, Change::Entry { entry, .. } if entry.line.is_some());
-            let lined = batch.changes.iter().any(lined);
-            self.each_unit(batch, |unit| {
-                if lined || !matches!(unit, Unit::All(_)) {
-                    changing.add(unit);
-                }
-            });
+        if rows.len() > changes.len() {
+            self.truth.rollback();
+            return self.follow().map(|()| None);
         }
-        // After a failed COMMIT it is unknown whether the changes are durable. As after a failed sync, only a restart shows which
-        // are.
+        let changing = self.effects.changing(&changes);
         match self.truth.commit() {
-            Err(error) if error.is_disk_full() => Err(error),
-            committed => self.space.synced(committed).map(|()| Written { answers, rows, changing }),
+            Ok(Committed::Made) => Ok(Some(Written { answers, rows, changing })),
+            Ok(Committed::Behind(rows)) => self.follow_rows(&rows).map(|()| None),
+            Ok(Committed::Failed(error)) => Err(error),
+            // It is unknown whether the changes are durable. As after a failed sync, only a restart shows which are.
+            Err(error) => self.effects.space.synced(Err(error)),
         }
     }
 
-    /// Raises the revisions that the changes of a batch affect.
-    fn raise(&self, batch: &Batch, last: Seq) {
-        self.each_unit(batch, |unit| self.revisions.raise(unit));
-        let first = last.0 + 1 - batch.changes.len() as u64;
-        for (number, change) in (first..).zip(&batch.changes) {
-            match change {
-                Change::Repository { id, .. } => {
-                    let id = if id.0 == 0 { RepositoryId(number) } else { *id };
-                    let membership = lock(&self.membership);
-                    membership.with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::All(id)));
-                    self.raise_settings(membership.connected(id));
-                }
-                Change::Token { .. } => self.revisions.raise(Unit::Tokens),
-                Change::Setting { .. } => self.raise_settings(lock(&self.membership).repositories()),
-                // The rows that follow raise what changes. Dates of upstreams' versions in memory change with the next start.
-                Change::Redate { .. } => {}
-                Change::Entry { .. } | Change::Unit { .. } | Change::FirstSeen { .. } => {}
-                // No answer changes: no path leads to these bytes.
-                Change::Collected { .. } => {}
+    /// Takes in all changes that other processes have made by now.
+    pub(crate) fn follow(&mut self) -> Result<()> {
+        loop {
+            let last = self.last();
+            let rows = self.truth.others(last)?;
+            if rows.is_empty() {
+                return Ok(());
             }
+            self.follow_rows(&rows)?;
         }
     }
 
-    /// Raises the settings of these repositories. First those of all: a reader that sees one of them raised sees that, too, and does
-    /// not take the table of repositories for a present one.
-    fn raise_settings(&self, of: impl IntoIterator<Item = RepositoryId>) {
-        self.revisions.raise(Unit::Settings);
-        of.into_iter().for_each(|id| self.revisions.raise(Unit::SettingsOf(id)));
+    /// Takes in changes of other processes, which follow the last known one: they become readable, with the same effects as changes of
+    /// this process.
+    fn follow_rows(&mut self, rows: &[JournalRow]) -> Result<()> {
+        let before = self.last();
+        let changes: Vec<_> = rows.iter().map(Numbered::of_row).collect();
+        let changing = self.effects.changing(&changes);
+        self.truth.take_in(rows)?;
+        self.effects.apply(&mut *self.truth, &changes, changing)?;
+        self.followed.tell(rows);
+        self.recent.append(&self.truth.journal_text(before, rows.len(), usize::MAX)?)
     }
 
-    /// Calls `each` with the units of repositories and groups whose content a batch changes.
-    fn each_unit(&self, batch: &Batch, mut each: impl FnMut(Unit<'_>)) {
-        let membership = lock(&self.membership);
-        for change in &batch.changes {
-            match change {
-                Change::Entry { repository, entry } => {
-                    for id in membership.with_groups(*repository) {
-                        each(Unit::Of(id, &entry.unit));
-                        each(Unit::All(id));
-                    }
-                }
-                Change::Unit { repository, unit, .. } | Change::FirstSeen { repository, unit, .. } => {
-                    for id in membership.with_groups(*repository) {
-                        each(Unit::Of(id, unit));
-                    }
-                }
-                Change::Repository { .. }
-                | Change::Token { .. }
-                | Change::Setting { .. }
-                | Change::Redate { .. }
-                | Change::Collected { .. } => {}
-            }
+    /// Replaces a note ([`Transactions::change_note`](crate::Transactions::change_note)).
+    pub(crate) fn change_note(
+        &mut self,
+        name: &str,
+        change: &mut dyn FnMut(Option<&str>) -> Option<String>,
+    ) -> Result<()> {
+        let space = &self.effects.space;
+        space.check_sound()?;
+        let mut changed = self.truth.change_note(name, change);
+        if changed.as_ref().is_err_and(Error::is_disk_full) && space.use_reserve() {
+            changed = self.truth.change_note(name, change);
         }
+        space.wrote(changed)
     }
 
     fn failpoint(&self, point: Failpoint) -> Result<()> {
-        self.space.point(point).map_err(Error::io("commit to", Path::new("truth.sqlite")))
+        self.effects.space.point(point).map_err(Error::io("commit to", Path::new("truth.sqlite")))
     }
 }
 

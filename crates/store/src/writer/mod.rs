@@ -1,8 +1,10 @@
 //! The handle of the writer's thread, which commits all waiting batches in one transaction, acknowledges each of them, and
-//! deletes blobs for the collector in between.
+//! does other work on the truth in between: it follows other processes, changes notes, and deletes blobs for the collector.
 
 pub(crate) mod committer;
+mod effects;
 pub(crate) mod first_seen_budget;
+pub(crate) mod followed;
 pub(crate) mod group_membership;
 pub(crate) mod revision;
 
@@ -13,6 +15,7 @@ use crate::journal::record::Seq;
 use crate::pool::job_times::{JobStart, JobTimes};
 use crate::truth::catalog::{Batch, Catalog, CommitError};
 use crate::writer::committer::Committer;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -33,26 +36,26 @@ struct PendingCommit {
     wait: Option<Waiting>,
 }
 
-/// Blobs to delete, in the queue.
-struct PendingDeletion {
-    blobs: Vec<Digest>,
-    now: Millis,
+/// Other work, in the queue.
+struct PendingWork {
+    op: Op,
+    /// Does the work and replies.
+    run: Box<dyn FnOnce(&mut Committer) + Send>,
     start: JobStart,
-    reply: oneshot::Sender<DeletionReply>,
     _slot: Slot,
     wait: Option<Waiting>,
-}
-
-struct DeletionReply {
-    result: Result<Deleted>,
-    ended: Tick,
 }
 
 /// The work of the thread in one turn.
 enum Turn {
     Commit(PendingCommit),
-    Delete(PendingDeletion),
+    Work(PendingWork),
+    /// Take in what other processes have written.
+    Follow,
 }
+
+/// Wakes the thread, because other processes may have written.
+pub(crate) type Bell = Arc<dyn Fn() + Send + Sync>;
 
 struct Reply {
     result: Result<Seq, CommitError>,
@@ -66,10 +69,21 @@ struct Queue {
     queued: u64,
 }
 
+impl Queue {
+    fn send(&mut self, turn: Turn) -> Result<()> {
+        self.batches.as_ref().ok_or(Error::Closed)?.send(turn).map_err(|_| Error::Closed)?;
+        self.queued += 1;
+        Ok(())
+    }
+}
+
 /// The handle of the thread.
 pub(crate) struct Writer {
     bound: Arc<Bound>,
-    queue: Mutex<Queue>,
+    deletion: Arc<Deletion>,
+    queue: Arc<Mutex<Queue>>,
+    /// A bell was rung, and the thread has not begun to follow.
+    rung: Arc<AtomicBool>,
     /// The number of batches that were ever decided.
     answered: watch::Receiver<u64>,
     thread: Mutex<Option<JoinHandle<Box<dyn Catalog>>>>,
@@ -84,30 +98,37 @@ impl Writer {
     ) -> Result<Self> {
         let (sender, batches) = channel();
         let (count, answered) = watch::channel(0);
+        let rung = Arc::new(AtomicBool::new(false));
+        let is_rung = rung.clone();
         let run = move || {
             while let Some(turns) = next_turns(&batches) {
-                let (many, _work) = (turns.len() as u64, threads.work());
-                let (mut group, mut deletions) = (Vec::new(), Vec::new());
+                let (many, _busy) = (turns.len() as u64, threads.work());
+                let (mut group, mut others) = (Vec::new(), Vec::new());
                 for turn in turns {
                     match turn {
                         Turn::Commit(pending) => group.push(pending),
-                        Turn::Delete(pending) => deletions.push(pending),
+                        Turn::Work(pending) => others.push(pending),
+                        Turn::Follow => {
+                            works_at(Op::Commit);
+                            is_rung.store(false, Ordering::Release);
+                            // If this fails, the next batch or the next bell repeats it.
+                            let _ = committer.follow();
+                        }
                     }
                 }
                 if !group.is_empty() {
                     works_at(Op::Commit);
                     commit_group(&mut committer, group);
                 }
-                works_at(Op::BlobCollect);
-                deletions.into_iter().for_each(|pending| pending.run(&mut committer, &deletion));
+                others.into_iter().for_each(|pending| pending.run(&mut committer));
                 count.send_modify(|answered| *answered += many);
             }
             committer.into_catalog()
         };
         let thread = std::thread::Builder::new().name("truth-writer".into()).spawn(run);
-        let thread = thread.map_err(Error::thread)?;
-        let queue = Mutex::new(Queue { batches: Some(sender), queued: 0 });
-        Ok(Self { bound, queue, answered, thread: Mutex::new(Some(thread)) })
+        let thread = Mutex::new(Some(thread.map_err(Error::thread)?));
+        let queue = Arc::new(Mutex::new(Queue { batches: Some(sender), queued: 0 }));
+        Ok(Self { bound, deletion: Arc::new(deletion), queue, rung, answered, thread })
     }
 
     /// Commits a batch: waits for its turn and for the disk. Dropping the future does not cancel the batch.
@@ -116,7 +137,7 @@ impl Writer {
         let (reply, replied) = oneshot::channel();
         let times = JobTimes::queued(Op::CommitWait, Op::Commit, event);
         let (start, wait) = (times.start(), Some(self.bound.wait()));
-        self.send(Turn::Commit(PendingCommit { batch, start, reply, _slot: slot, wait }))?;
+        lock(&self.queue).send(Turn::Commit(PendingCommit { batch, start, reply, _slot: slot, wait }))?;
         let Reply { result, ended } = replied.await.map_err(|_| Error::Closed)?;
         times.ended(ended);
         result
@@ -124,21 +145,41 @@ impl Writer {
 
     /// Deletes blobs that are unneeded at `now`, after the waiting batches.
     pub(crate) async fn delete(&self, blobs: Vec<Digest>, now: Millis, event: &mut Event) -> Result<Deleted> {
+        let deletion = self.deletion.clone();
+        self.run(Op::BlobCollect, event, move |committer| deletion.turn(committer, &blobs, now)).await
+    }
+
+    /// Does other work on the truth, after the waiting batches. Dropping the future does not cancel it.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        op: Op,
+        event: &mut Event,
+        work: impl FnOnce(&mut Committer) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let slot = self.bound.enter().map_err(Error::from)?;
         let (reply, replied) = oneshot::channel();
-        let times = JobTimes::queued(Op::CommitWait, Op::BlobCollect, event);
+        let times = JobTimes::queued(Op::CommitWait, op, event);
+        let run = Box::new(move |committer: &mut Committer| {
+            let result = work(committer);
+            // The caller may have gone.
+            let _ = reply.send((result, Tick::now()));
+        });
         let (start, wait) = (times.start(), Some(self.bound.wait()));
-        self.send(Turn::Delete(PendingDeletion { blobs, now, start, reply, _slot: slot, wait }))?;
-        let DeletionReply { result, ended } = replied.await.map_err(|_| Error::Closed)?;
+        lock(&self.queue).send(Turn::Work(PendingWork { op, run, start, _slot: slot, wait }))?;
+        let (result, ended) = replied.await.map_err(|_| Error::Closed)?;
         times.ended(ended);
         result
     }
 
-    fn send(&self, turn: Turn) -> Result<()> {
-        let mut queue = lock(&self.queue);
-        queue.batches.as_ref().ok_or(Error::Closed)?.send(turn).map_err(|_| Error::Closed)?;
-        queue.queued += 1;
-        Ok(())
+    /// A bell for the part of the catalog that hears of the changes of other processes. At most one ring waits.
+    pub(crate) fn bell(&self) -> Bell {
+        let (queue, rung) = (self.queue.clone(), self.rung.clone());
+        Arc::new(move || {
+            if !rung.swap(true, Ordering::AcqRel) {
+                // A closed queue needs no bell.
+                let _ = lock(&queue).send(Turn::Follow);
+            }
+        })
     }
 
     /// Waits until every batch that was queued by now is decided. Returns at once if none is in progress.
@@ -201,12 +242,12 @@ fn commit_group(committer: &mut Committer, mut group: Vec<PendingCommit>) {
     }
 }
 
-impl PendingDeletion {
-    fn run(mut self, committer: &mut Committer, deletion: &Deletion) {
+impl PendingWork {
+    fn run(mut self, committer: &mut Committer) {
         self.wait = None;
+        works_at(self.op);
         self.start.set(Tick::now());
-        let result = deletion.turn(committer, &self.blobs, self.now);
-        let _ = self.reply.send(DeletionReply { result, ended: Tick::now() });
+        (self.run)(committer);
     }
 }
 

@@ -1,12 +1,15 @@
-//! Two programs on one store, like two processes: one makes a change that the other has not seen.
+//! Two programs with a store each over one truth, like two processes: one makes a change that the other has not seen.
+
+pub(crate) mod two_stores;
 
 use super::*;
 use crate::config::{self, Environment, Machine, References};
 use client::{Hosts, HostsOptions};
 use repository::{MemoryLimits, UpstreamLimits, WaitersLimits, Workers};
 use std::sync::Arc;
-use store::{PoolOptions, StoreOptions, Threads};
+use store::{PoolOptions, Threads};
 use telemetry::{Bound, BoundName, Clock, Op, PoolName, Recorder};
+use two_stores::two_stores;
 
 /// One program.
 struct Program {
@@ -48,10 +51,8 @@ async fn program(store: &Arc<Store>, clock: &Clock, recorder: &Arc<Recorder>) ->
 
 async fn two(folder: &tempfile::TempDir) -> [Program; 2] {
     let clock = Clock::at(Millis(1_000_000));
-    let recorder = Recorder::silent(clock.clone());
-    let options = StoreOptions { floor_bytes: 0, ..StoreOptions::new(folder.path(), clock.clone(), recorder.clone()) };
-    let store = Store::open(options).unwrap();
-    [program(&store, &clock, &recorder).await, program(&store, &clock, &recorder).await]
+    let [(one, of_one), (other, of_other)] = two_stores(folder, &clock);
+    [program(&one, &clock, &of_one).await, program(&other, &clock, &of_other).await]
 }
 
 impl Program {
@@ -81,8 +82,11 @@ impl Program {
         self.repositories.add(record, Author::SERVER, &mut event).await.unwrap();
     }
 
+    /// The present settings, also after a change by the other program.
     async fn record(&self, name: &str) -> RepositoryRecord {
-        self.repositories.find(name, &mut Event::job("test", Millis(0))).await.unwrap().0.record.clone()
+        let mut event = Event::job("test", Millis(0));
+        self.store.follow(&mut event).await.unwrap();
+        self.repositories.find(name, &mut event).await.unwrap().0.record.clone()
     }
 }
 

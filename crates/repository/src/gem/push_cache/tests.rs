@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::format::Format;
-use crate::gem::info_lines::{info_line, render_info};
+use crate::gem::info_lines::{info_line, render_info, versions_line};
 use crate::record::RepositoryRecord;
 use crate::repository::shared::Shared;
 use proptest::prelude::*;
@@ -71,6 +71,64 @@ fn an_older_head_never_replaces_a_newer_one() {
     }
     assert_eq!(push_cache.for_push(&usual, &package("1.0", "ruby")).unwrap().seq, Seq(7));
     assert!(push_cache.bound().used() > 0);
+}
+
+/// The rows of another process that pushes a version which becomes the last one.
+fn pushed(state: &GemState, seq: u64, number: &str, at: i64) -> JournalRow {
+    let package = package(number, "ruby");
+    let entry = entry(&package, at, State::Live);
+    let line = info_line(&package, &hashes(), Millis(at), state.format);
+    let line = Some(versions_line(&package, &state.after(&package, Millis(at), &line).md5()));
+    row(seq, Change::Entry { repository: ID, entry: Entry { line, ..entry } })
+}
+
+fn row(seq: u64, change: Change) -> JournalRow {
+    JournalRow { v: JournalRow::VERSION, seq: Seq(seq), at: Millis(1), by: "ci".into(), from: "cli".into(), change }
+}
+
+#[test]
+fn pushes_of_another_process_move_a_state_on_and_other_changes_end_it() {
+    let (usual, push_cache) = (repository(None), PushCache::new(1 << 20));
+    let versions = ["1.0", "1.1"].map(|number| entry(&package(number, "ruby"), 10, State::Live));
+    let start = gem_state(&usual, versions.to_vec());
+    let known = |number| push_cache.for_push(&usual, &package(number, "ruby"));
+    let begin = || push_cache.put(ID, "lamp", start.clone());
+    let owners = Change::Unit { repository: ID, unit: "lamp".into(), facts: json!({}) };
+
+    push_cache.follow(&[pushed(&start, 10, "2.0", 20)]);
+    assert!(known("3.0").is_none(), "an unknown gem stays unknown");
+    begin();
+    let first = pushed(&start, 10, "2.0", 20);
+    push_cache.follow(&[first.clone(), row(11, owners.clone())]);
+    let moved = known("3.0").unwrap();
+    let all: Vec<Entry> = versions.iter().cloned().chain([entry(&package("2.0", "ruby"), 20, State::Live)]).collect();
+    assert_eq!((moved.seq, moved.md5()), (Seq(11), gem_state(&usual, all).md5()));
+    assert!(known("2.0").is_none(), "it is published by now");
+    push_cache.follow(&[first]);
+    assert_eq!(known("3.0").unwrap().seq, Seq(11), "an earlier change again");
+    push_cache.forget_through(ID, "lamp", Seq(10));
+    assert!(known("3.0").is_some(), "a push that lost against it continues from it");
+
+    // A change of this process that the state does not have yet came before these.
+    let between = (*moved).clone().made_by(Seq(12));
+    for missed in [pushed(&between.after(&package("2.5", "ruby"), Millis(30), "x"), 13, "2.6", 31), row(13, owners)] {
+        push_cache.follow(&[missed]);
+        assert!(known("3.0").is_none());
+        push_cache.put(ID, "lamp", (*moved).clone());
+    }
+    // A yank, a line in the middle, and a version whose facts cannot be read.
+    let gone = entry(&package("2.0", "ruby"), 20, State::Withdrawn);
+    let middle = pushed(&moved, 12, "1.5", 15);
+    let odd = Entry { facts: json!(1), ..entry(&package("4.0", "ruby"), 40, State::Live) };
+    for other in [
+        row(12, Change::Entry { repository: ID, entry: gone }),
+        middle,
+        row(12, Change::Entry { repository: ID, entry: odd }),
+    ] {
+        push_cache.follow(&[other]);
+        assert!(known("3.0").is_none());
+        push_cache.put(ID, "lamp", (*moved).clone());
+    }
 }
 
 proptest! {

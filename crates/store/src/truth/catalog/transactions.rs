@@ -2,8 +2,20 @@
 
 use super::batch::{Batch, Conflict};
 use super::journal_row::JournalRow;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::journal::record::Seq;
+
+/// What became of a transaction.
+#[derive(Debug)]
+pub enum Committed {
+    /// Its changes are durable.
+    Made,
+    /// It was rolled back, because other processes were quicker: these rows follow the last one that this catalog had.
+    Behind(Vec<JournalRow>),
+    /// It was rolled back, and further ones may succeed. If its changes are in the database nevertheless, the catalog finds them
+    /// before its next transaction, like rows of another process.
+    Failed(Error),
+}
 
 /// Transactions of one writer.
 pub trait Transactions {
@@ -11,8 +23,8 @@ pub trait Transactions {
     /// refused batch changes nothing and takes no number. After an error the transaction is rolled back.
     fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>>;
 
-    /// Commits the transaction: when this returns, its changes are durable. After an error it is rolled back if possible.
-    fn commit(&mut self) -> Result<()>;
+    /// Commits the transaction. After an error it is rolled back if possible, and only a restart shows which changes are durable.
+    fn commit(&mut self) -> Result<Committed>;
 
     /// Rolls the transaction back.
     fn rollback(&mut self);
@@ -20,13 +32,30 @@ pub trait Transactions {
     /// Replays rows that follow the last one without a gap, all of them in one transaction or none.
     fn replay(&mut self, rows: &[JournalRow]) -> Result<()>;
 
+    /// Rows that follow `after`, at most some of them. Called again and again until there are none, it returns all rows of other
+    /// processes.
+    fn others(&mut self, after: Seq) -> Result<Vec<JournalRow>>;
+
+    /// Makes rows of other processes readable here, where they are not yet.
+    fn take_in(&mut self, rows: &[JournalRow]) -> Result<()>;
+
+    /// Replaces a note by what `change` makes of it, in a transaction of its own; `None`: it stays. A note is a small text under a
+    /// name that all processes share and that is no part of the history. `change` may be called again, if another process was
+    /// quicker.
+    fn change_note(&mut self, name: &str, change: &mut dyn FnMut(Option<&str>) -> Option<String>) -> Result<()>;
+
     /// Closes the database. Nothing is lost if it is dropped instead, but the next start takes longer.
     fn close(self: Box<Self>) -> Result<()>;
 
-    /// [`Transactions::begin`] and [`Transactions::commit`].
+    /// [`Transactions::begin`] and [`Transactions::commit`], again after rows of other processes.
     fn commit_batches(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>> {
-        let answers = self.begin(batches)?;
-        self.commit()?;
-        Ok(answers)
+        loop {
+            let answers = self.begin(batches)?;
+            match self.commit()? {
+                Committed::Made => return Ok(answers),
+                Committed::Behind(rows) => self.take_in(&rows)?,
+                Committed::Failed(error) => return Err(error),
+            }
+        }
     }
 }

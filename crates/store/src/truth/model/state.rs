@@ -22,6 +22,7 @@ pub struct Model {
     pub(super) repositories: BTreeMap<RepositoryId, RepositoryRecord>,
     pub(super) tokens: BTreeMap<Digest, TokenRecord>,
     pub(super) settings: BTreeMap<String, Value>,
+    pub(super) notes: BTreeMap<String, String>,
     pub(super) blobs: BTreeMap<Digest, u64>,
     /// By blob, repository and key; `None`: the entry still names it.
     pub(super) uses: BTreeMap<(Digest, RepositoryId, String), Option<UseEnd>>,

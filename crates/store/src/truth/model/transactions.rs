@@ -3,7 +3,7 @@
 use super::state::Model;
 use crate::error::Result;
 use crate::journal::record::Seq;
-use crate::truth::catalog::{Batch, Conflict, JournalRow, Transactions};
+use crate::truth::catalog::{Batch, Committed, Conflict, JournalReads as _, JournalRow, Transactions};
 use telemetry::Millis;
 
 impl Transactions for Model {
@@ -24,9 +24,9 @@ impl Transactions for Model {
         Ok(batches.iter().map(one).collect())
     }
 
-    fn commit(&mut self) -> Result<()> {
+    fn commit(&mut self) -> Result<Committed> {
         self.before = None;
-        Ok(())
+        Ok(Committed::Made)
     }
 
     fn rollback(&mut self) {
@@ -42,6 +42,21 @@ impl Transactions for Model {
             last = row.seq;
         }
         rows.iter().for_each(|row| self.apply(row.clone()));
+        Ok(())
+    }
+
+    fn others(&mut self, after: Seq) -> Result<Vec<JournalRow>> {
+        self.journal(after, usize::MAX)
+    }
+
+    fn take_in(&mut self, _: &[JournalRow]) -> Result<()> {
+        Ok(())
+    }
+
+    fn change_note(&mut self, name: &str, change: &mut dyn FnMut(Option<&str>) -> Option<String>) -> Result<()> {
+        if let Some(body) = change(self.notes.get(name).map(String::as_str)) {
+            self.notes.insert(name.to_owned(), body);
+        }
         Ok(())
     }
 

@@ -1,12 +1,13 @@
-//! Compares all tables of two databases, row by row.
+//! Compares all tables of two databases, row by row, except for the notes.
 
 use super::connection::Sqlite;
 use crate::error::{Error, Result};
 use rusqlite::types::Value;
 use rusqlite::{Row, Rows};
 
-const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
-    ORDER BY name";
+/// Notes are no part of the history, so no replay makes them.
+const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'note'
+    AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name";
 /// The columns of the primary key, in its order; none: the table has only its own row numbers.
 const KEY: &str = "SELECT group_concat(name, ', ') FROM
     (SELECT '\"' || name || '\"' AS name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk)";
@@ -18,7 +19,7 @@ impl Sqlite {
         read.map_err(Error::sqlite("read the version of the tables"))
     }
 
-    /// The tables that do not have the same rows in both databases.
+    /// The tables, except for the notes, that do not have the same rows in both databases.
     pub(crate) fn differing_tables(&self, other: &Self) -> Result<Vec<String>> {
         let tables = |one: &Self| one.rows(TABLES, [], |row| row.get::<_, String>(0));
         let (mut all, mut differing) = (tables(self)?, Vec::new());

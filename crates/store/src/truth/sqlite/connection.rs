@@ -19,8 +19,8 @@ pub(crate) const WITHOUT_SHARED_FILE: &str = "unix-excl";
 #[derive(Debug)]
 pub struct Sqlite {
     pub(super) connection: Connection,
-    /// The moment of the last change, if this connection wrote it. Saves the writer a read per transaction.
-    pub(super) moment: Option<Millis>,
+    /// The last change that this connection wrote, and its moment. Saves the writer a read per transaction.
+    pub(super) wrote: Option<(Seq, Millis)>,
     /// Whether there is a table of redated rows, once that is known.
     pub(super) redates: OnceCell<bool>,
 }
@@ -70,7 +70,7 @@ impl Sqlite {
         // Plans do not depend on values. Otherwise SQLite prepares some statements again whenever a value changes, such as that
         // in `lower(?)`, which costs more than running them. Without this setting everything works as well, only slower.
         let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true);
-        Self { connection, moment: None, redates: OnceCell::new() }
+        Self { connection, wrote: None, redates: OnceCell::new() }
     }
 
     /// Reads rows with one column, which is JSON.

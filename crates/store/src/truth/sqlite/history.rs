@@ -36,6 +36,11 @@ fn something() -> Option<IgnoredAny> {
     Some(IgnoredAny)
 }
 
+/// Rows of the journal from their texts.
+pub(super) fn parsed(rows: &[(Seq, String)]) -> Result<Vec<JournalRow>> {
+    rows.iter().map(|(seq, body)| serde_json::from_str(body).map_err(Error::row(*seq))).collect()
+}
+
 impl Sqlite {
     /// The stored row of the last change of a subject up to `through`, or a part of the row.
     fn row_body_as_of<T: DeserializeOwned>(
@@ -70,8 +75,7 @@ impl JournalReads for Sqlite {
     }
 
     fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>> {
-        let rows = self.journal_text(after, limit, usize::MAX)?;
-        rows.iter().map(|(seq, body)| serde_json::from_str(body).map_err(Error::row(*seq))).collect()
+        parsed(&self.journal_text(after, limit, usize::MAX)?)
     }
 
     fn moment_of(&mut self, seq: Seq, at: Millis) -> Result<Millis> {

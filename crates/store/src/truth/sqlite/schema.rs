@@ -19,7 +19,7 @@ const FORM_AT: usize = 60;
 const APPLICATION_AT: usize = 68;
 const START_BYTES: usize = 72;
 
-/// Every table but `counter` and `journal` is derived from the journal. Bodies are JSON.
+/// Every table but `counter`, `journal` and the later `note` is derived from the journal. Bodies are JSON.
 const SCHEMA: &str = "
     CREATE TABLE counter (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL) STRICT;
     INSERT INTO counter VALUES (1, 0);
@@ -147,6 +147,9 @@ const REPOSITORY_CHANGES: &str = "
 const REDATED: &str = "CREATE TABLE IF NOT EXISTS redated
     (seq INTEGER PRIMARY KEY, first INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;";
 
+/// Notes ([`Transactions::change_note`](crate::Transactions::change_note)). This table was added later, and no earlier program reads it.
+const NOTE: &str = "CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;";
+
 /// Sets the pragmas that durability depends on, creates the tables of a new database and adds missing ones to an old one.
 pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<()> {
     let failed = Error::sqlite("set up the truth");
@@ -184,7 +187,7 @@ pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<()> {
     if connection.query_row(column, [], |_| Ok(())).optional().map_err(&failed)?.is_none() {
         connection.execute_batch(&format!("BEGIN IMMEDIATE; {OUTLINE_ORIGIN} COMMIT;")).map_err(&failed)?;
     }
-    connection.execute_batch(&format!("BEGIN IMMEDIATE; {REDATED} COMMIT;")).map_err(&failed)?;
+    connection.execute_batch(&format!("BEGIN IMMEDIATE; {REDATED} {NOTE} COMMIT;")).map_err(&failed)?;
     add_holdings(connection).map_err(failed)
 }
 

@@ -1,10 +1,15 @@
 //! Transactions of the writer.
 
 use super::connection::Sqlite;
+use super::history::parsed;
 use crate::error::{Error, Result};
 use crate::journal::record::Seq;
-use crate::truth::catalog::{Batch, Conflict, JournalReads as _, JournalRow, Transactions};
+use crate::truth::catalog::{Batch, Committed, Conflict, JournalReads as _, JournalRow, Transactions};
 use telemetry::Millis;
+
+/// The most rows of other processes, and the most bytes of them, that are read at once.
+const OTHERS_ROWS: usize = 1_000;
+const OTHERS_BYTES: usize = 8 << 20;
 
 impl Transactions for Sqlite {
     fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>> {
@@ -17,23 +22,25 @@ impl Transactions for Sqlite {
         decided
     }
 
-    fn commit(&mut self) -> Result<()> {
-        let committed = self.run("COMMIT", []);
-        if committed.is_err() {
-            self.rollback();
+    fn commit(&mut self) -> Result<Committed> {
+        match self.run("COMMIT", []) {
+            Ok(()) => Ok(Committed::Made),
+            Err(error) => {
+                self.rollback();
+                if error.is_disk_full() { Ok(Committed::Failed(error)) } else { Err(error) }
+            }
         }
-        committed
     }
 
     fn rollback(&mut self) {
-        self.moment = None;
+        self.wrote = None;
         // After some errors SQLite has already rolled back. This then fails, and nothing else is to be done.
         let _ = self.run("ROLLBACK", []);
     }
 
     fn replay(&mut self, rows: &[JournalRow]) -> Result<()> {
         self.run("BEGIN IMMEDIATE", [])?;
-        self.moment = None;
+        self.wrote = None;
         let written = self.last().and_then(|mut last| {
             for row in rows {
                 row.follows(last)?;
@@ -46,7 +53,30 @@ impl Transactions for Sqlite {
             self.rollback();
             return written;
         }
-        self.commit()
+        self.end()
+    }
+
+    fn others(&mut self, after: Seq) -> Result<Vec<JournalRow>> {
+        parsed(&self.journal_text(after, OTHERS_ROWS, OTHERS_BYTES)?)
+    }
+
+    fn take_in(&mut self, _: &[JournalRow]) -> Result<()> {
+        // The other process wrote them into this database.
+        Ok(())
+    }
+
+    fn change_note(&mut self, name: &str, change: &mut dyn FnMut(Option<&str>) -> Option<String>) -> Result<()> {
+        self.run("BEGIN IMMEDIATE", [])?;
+        let known = self.rows("SELECT body FROM note WHERE name = ?", [name], |row| row.get::<_, String>(0));
+        let changed = known.and_then(|known| match change(known.first().map(String::as_str)) {
+            Some(body) => self.run("INSERT OR REPLACE INTO note VALUES (?, ?)", [name, &body]),
+            None => Ok(()),
+        });
+        if changed.is_err() {
+            self.rollback();
+            return changed;
+        }
+        self.end()
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -62,7 +92,9 @@ impl Sqlite {
     /// leaves nothing to roll back.
     fn decide(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>> {
         let mut last = self.last()?;
-        let known = self.moment.map_or_else(|| self.last_moment(), |moment| Ok(Some(moment)))?;
+        // Another process may have written since.
+        let wrote = self.wrote.filter(|(seq, _)| *seq == last).map(|(_, moment)| moment);
+        let known = wrote.map_or_else(|| self.last_moment(), |moment| Ok(Some(moment)))?;
         let mut moment = known.unwrap_or(Millis(i64::MIN));
         let mut answers = Vec::with_capacity(batches.len());
         for batch in batches {
@@ -80,7 +112,15 @@ impl Sqlite {
             answers.push(decided.map(|_| last));
         }
         self.set_last(last)?;
-        self.moment = (last > Seq(0)).then_some(moment);
+        self.wrote = (last > Seq(0)).then_some((last, moment));
         Ok(answers)
+    }
+
+    /// Commits a transaction whose changes nobody waits to be numbered.
+    fn end(&mut self) -> Result<()> {
+        match self.commit()? {
+            Committed::Failed(error) => Err(error),
+            Committed::Made | Committed::Behind(_) => Ok(()),
+        }
     }
 }

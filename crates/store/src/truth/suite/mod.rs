@@ -38,6 +38,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     rows::a_change_of_any_repository_has_the_number_of_all(make());
     rows::a_row_without_an_author_or_with_nul_in_a_name_is_not_written(make());
     rows::rows_of_earlier_programs_are_replayed(make(), make());
+    rows::a_note_is_what_its_last_change_made_and_no_row(make());
     crate::tests::facts::a_setting_of_null_is_back_to_its_default(make());
     crate::tests::facts::settings_are_listed_by_the_beginning_of_their_keys(make());
     blobs_are_known_for_ever(make());
