@@ -210,7 +210,7 @@ fn data() -> Vec<Rule> {
             "daylight_read_only == 1",
             &["daylight_read_only"],
             [
-                "{{ $labels.instance }} writes nothing: the disk is full or below the floor, a sync failed, or its clock is in doubt",
+                "{{ $labels.instance }} writes nothing: the disk is full or below the floor, a sync failed, its clock is in doubt, or PostgreSQL cannot be used",
                 "Downloads go on, uploads are refused. `/health/ready` says why",
             ],
         ),

@@ -132,6 +132,13 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("store/src/cache/file_cache.rs", 1, Fixed("one at the start of the process")),
     ("store/src/pool/mod.rs", 1, Fixed("one for each context; jobs are bounded by lane")),
     ("store/src/journal/shipper.rs", 1, Fixed("one for each store")),
+    (
+        "store/src/truth/postgres/link.rs",
+        4,
+        Fixed(
+            "one thread for each store, a task that connects, one for the connection, and one for the question of the writer",
+        ),
+    ),
     ("store/src/writer/mod.rs", 1, Fixed("one for each store; batches are bounded by `TruthWriter`")),
     (
         "telemetry/src/prometheus/gauge_reader.rs",

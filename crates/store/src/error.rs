@@ -119,6 +119,41 @@ pub enum Error {
     /// The clock and the journal disagree, and nobody has decided which is right.
     #[error("{0}, so nothing is written until somebody decides which is right")]
     Clock(ClockDoubt),
+    /// The database cannot be used now. If this refuses a change, the change may have been made nevertheless.
+    #[error("the database `{url}` cannot be used: {cause}")]
+    DatabaseAway {
+        /// The database.
+        url: String,
+        /// The cause.
+        cause: String,
+    },
+    /// The database is not the one that this store was written with, or has another history.
+    #[error("the database `{url}` cannot be used: {why}")]
+    DatabaseOther {
+        /// The database.
+        url: String,
+        /// The reason.
+        why: String,
+    },
+    /// The data folder has changes from before it had a database, and nobody has decided that they move there.
+    #[error("the data folder has {rows} changes, and the database `{url}` is empty")]
+    NotAdopted {
+        /// The database.
+        url: String,
+        /// The number of the last change.
+        rows: u64,
+    },
+    /// The data folder has no copy of the truth, and the database that has it cannot be used.
+    #[error("the data folder has no copy of the changes, and the database `{url}` cannot be used: {cause}")]
+    NoCopy {
+        /// The database.
+        url: String,
+        /// The cause.
+        cause: String,
+    },
+    /// The data folder belongs to a database, and none was named.
+    #[error("the changes of the data folder `{}` are ordered by a PostgreSQL database, and none is named", .0.display())]
+    InCluster(PathBuf),
     /// A stored row is not in the format that this version writes.
     #[error("the row `{seq}` of the journal or of a derived table cannot be read: {why}", seq = seq.0)]
     Row {
@@ -211,6 +246,26 @@ impl Error {
                 None => "try again in a moment".into(),
             }),
             Self::DiskNearlyFull { .. } => Some("free space on the disk, or make the disk larger".into()),
+            Self::Clock(ClockDoubt::OffFromDatabase(_)) => Some(
+                "set the clocks of this machine and of the database's machine right, best by NTP; everything is written again then"
+                    .into(),
+            ),
+            Self::DatabaseAway { .. } | Self::NoCopy { .. } => Some(
+                "see whether PostgreSQL runs and can be reached from this machine; changes are accepted again by themselves".into(),
+            ),
+            Self::DatabaseOther { .. } => Some(
+                "name the right database in the setting `cluster.database`; or, if the database is right, start with an empty data folder, \
+                 which is filled from it"
+                    .into(),
+            ),
+            Self::NotAdopted { .. } => Some(
+                "`daylight cluster adopt --data DIR` writes them into the database; or name an empty data folder".into(),
+            ),
+            Self::InCluster(_) => Some(
+                "name it in the setting `cluster.database`; to go on without a database, restore a backup of this folder: \
+                 `daylight restore BACKUP --data EMPTY_FOLDER`"
+                    .into(),
+            ),
             Self::Clock(_) => Some(
                 "set the machine's clock right, and everything is written again; or, if it is right, run \
                  `daylight repair clock --clock-is-right`, and if it cannot be set, `daylight repair clock --rows-are-right`"

@@ -56,6 +56,9 @@ pub use truth::catalog::{
     UnitRows,
 };
 pub use truth::model::Model;
+pub use truth::postgres::{
+    DatabaseAway, DatabaseDialling, DatabaseDoor, DatabaseOptions, DatabaseState, DatabaseStream,
+};
 pub use truth::readable::Unreadable;
 pub use truth::sqlite::{Sqlite, TRUTH_FORM};
 pub use writer::first_seen_budget::Admitted;

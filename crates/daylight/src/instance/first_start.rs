@@ -95,4 +95,4 @@ fn admin() -> NewToken {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

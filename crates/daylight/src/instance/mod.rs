@@ -5,6 +5,8 @@ pub(crate) mod first_start;
 pub mod init;
 pub mod sinks;
 mod store_options;
+#[cfg(test)]
+pub(crate) mod two_stores;
 mod upstreams;
 
 use crate::access::Access;

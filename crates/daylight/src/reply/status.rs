@@ -61,6 +61,7 @@ fn of_reason(reason: Reason) -> StatusCode {
         | R::WaitersFull
         | R::StorePoisoned
         | R::ClockDoubted
+        | R::TruthUnreachable
         | R::TooManyConnections
         | R::UpstreamPaused
         | R::UpstreamUnread

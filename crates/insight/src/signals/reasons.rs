@@ -28,8 +28,13 @@ pub(crate) struct ReasonSeen {
 pub(crate) struct ReasonsSeen(pub(crate) HashMap<(Reason, Box<str>), ReasonSeen>);
 
 /// The reasons that are counted.
-const COUNTED: &[Reason] =
-    &[Reason::HiddenByPolicy, Reason::DiskNearlyFull, Reason::StorePoisoned, Reason::ClockDoubted];
+const COUNTED: &[Reason] = &[
+    Reason::HiddenByPolicy,
+    Reason::DiskNearlyFull,
+    Reason::StorePoisoned,
+    Reason::ClockDoubted,
+    Reason::TruthUnreachable,
+];
 
 impl ReasonsSeen {
     /// Those of a reason, by repository.

@@ -59,6 +59,8 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::AcmeCall
         | Op::AcmeWait
         | Op::AcmeKeep => false,
+        // The database of PostgreSQL, which is another server.
+        Op::DatabaseConnect | Op::DatabaseFlight | Op::DatabaseRead => false,
         Op::PageLookup
         | Op::PageKeep
         | Op::Route

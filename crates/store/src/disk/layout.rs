@@ -9,7 +9,7 @@
 //!   backed-up        written at the end of each backup, so its time is that of the last one; holds the last change in the backup
 //!   reserve          bytes that are set aside for changes and a start on a full disk; may be deleted at any time
 //!   node             the identity of this folder: 128 random bits, written once and in no backup
-//!   truth.sqlite     the truth: current state, journal and notes (with -wal and -shm while it is open)
+//!   truth.sqlite     the truth: current state and journal (with -wal and -shm while it is open)
 //!   truth.sqlite.old the truth that a `rebuild` replaced (then .old2 and so on)
 //!   cache.sqlite     facts about upstreams, and their files of at most 64 KiB; may be deleted at any time
 //!   cached/NAME/ab/cd/  other files of upstreams, named like blobs. cache.sqlite holds NAME, and the next start removes folders of
@@ -105,6 +105,11 @@ impl Layout {
     /// The identity of the folder.
     pub(crate) fn node(&self) -> PathBuf {
         self.data.join("node")
+    }
+
+    /// The id of the cluster that the folder belongs to.
+    pub(crate) fn cluster(&self) -> PathBuf {
+        self.data.join("cluster")
     }
 
     /// The cache database.

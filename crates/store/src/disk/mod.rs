@@ -2,6 +2,7 @@
 //!
 //! SQLite accesses its own files directly. [`Disk::point`] marks the moments around its commits.
 
+pub(crate) mod cluster;
 pub(crate) mod confined;
 pub(crate) mod database_files;
 pub(crate) mod derived;

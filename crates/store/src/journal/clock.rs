@@ -174,7 +174,11 @@ mod tests {
 
     /// The offset is read at two moments, a little apart.
     fn days(doubt: Option<ClockDoubt>) -> Option<i64> {
-        doubt.map(|(ClockDoubt::Jumped(ms) | ClockDoubt::Behind(ms))| (ms + ms.signum() * MIN) / DAY)
+        doubt.map(|doubt| match doubt {
+            ClockDoubt::Jumped(ms) | ClockDoubt::Behind(ms) | ClockDoubt::OffFromDatabase(ms) => {
+                (ms + ms.signum() * MIN) / DAY
+            }
+        })
     }
 
     #[test]

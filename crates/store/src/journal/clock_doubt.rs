@@ -9,6 +9,8 @@ pub enum ClockDoubt {
     Jumped(i64),
     /// The clock is this many milliseconds behind the last change.
     Behind(i64),
+    /// The clock is ahead of the database's by this many milliseconds; negative: it is behind it.
+    OffFromDatabase(i64),
 }
 
 impl fmt::Display for ClockDoubt {
@@ -17,6 +19,8 @@ impl fmt::Display for ClockDoubt {
             Self::Jumped(ms) if ms < 0 => (ms, "was set back by"),
             Self::Jumped(ms) => (ms, "jumped ahead by"),
             Self::Behind(ms) => (ms, "is behind the last change by"),
+            Self::OffFromDatabase(ms) if ms < 0 => (ms, "is behind that of the database by"),
+            Self::OffFromDatabase(ms) => (ms, "is ahead of that of the database by"),
         };
         let seconds = ms.unsigned_abs() / 1000;
         let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);

@@ -8,7 +8,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::journal::recent_rows::{self, logged};
 use crate::journal::record::Seq;
-use crate::journal::segments;
+use crate::journal::segments::{self, Segment};
 use crate::store::progress::Progress;
 use crate::truth::catalog::Catalog;
 use crate::truth::sqlite::Sqlite;
@@ -55,22 +55,11 @@ pub(crate) fn rebuild_on(disk: Arc<dyn Disk>, layout: &Layout, progress: &mut dy
     let old = free_name(&layout.truth())?;
     remove_database(&new)?;
     let mut truth: Box<dyn Catalog> = Box::new(Sqlite::writer(&new)?);
-    let mut last = Seq(0);
-    for segment in &segments {
-        let rows = segment.rows(&segment.read(disk, layout)?)?;
-        truth.replay(&rows)?;
-        last = segment.last;
-        progress(Progress { done: last.0, total: end.0, of: "rows" });
-    }
-    // A gap is caused by rows that could not be logged, for example because the disk was full. Nothing after it can be replayed.
-    let rest = recent.into_iter().filter(|(seq, _)| *seq > last);
-    let rest: Vec<_> = rest.zip(last.0 + 1..).take_while(|((seq, _), next)| seq.0 == *next).collect();
-    let parse = |((seq, row), _): &((Seq, String), u64)| serde_json::from_str(row).map_err(Error::row(*seq));
-    if let Some(((reached, _), _)) = rest.last() {
-        truth.replay(&rest.iter().map(parse).collect::<Result<Vec<_>, _>>()?)?;
-        last = *reached;
-        progress(Progress { done: last.0, total: end.0, of: "rows" });
-    }
+    let mut count = |last: Seq| progress(Progress { done: last.0, total: end.0, of: "rows" });
+    replay_segments(&mut *truth, disk, layout, &segments, &mut count)?;
+    replay_recent(&mut *truth, recent)?;
+    let last = truth.last()?;
+    progress(Progress { done: last.0, total: end.0, of: "rows" });
     let orphans = find_orphans(&mut *truth, disk, layout, progress)?;
     truth.close()?;
     std::fs::File::open(&new).and_then(|file| file.sync_all()).map_err(Error::io("sync", &new))?;
@@ -93,6 +82,36 @@ pub(crate) fn rebuild_on(disk: Arc<dyn Disk>, layout: &Layout, progress: &mut dy
         recent_rows::put_aside(disk, layout, last)?;
     }
     Ok(Rebuilt { last, orphans, replaced })
+}
+
+/// Replays the rows of segments after the last one of the truth, each segment in a transaction of its own.
+pub(crate) fn replay_segments(
+    truth: &mut dyn Catalog,
+    disk: &dyn Disk,
+    layout: &Layout,
+    segments: &[Segment],
+    progress: &mut dyn FnMut(Seq),
+) -> Result<()> {
+    for segment in segments {
+        let last = truth.last()?;
+        if segment.last > last {
+            let rows = segment.rows(&segment.read(disk, layout)?)?;
+            let known = rows.partition_point(|row| row.seq <= last);
+            truth.replay(&rows[known..])?;
+            progress(segment.last);
+        }
+    }
+    Ok(())
+}
+
+/// Replays the logged rows that follow the last one of the truth. A gap is caused by rows that could not be logged, for example because the
+/// disk was full. Nothing after it can be replayed.
+pub(crate) fn replay_recent(truth: &mut dyn Catalog, recent: Vec<(Seq, String)>) -> Result<()> {
+    let last = truth.last()?;
+    let rest = recent.into_iter().filter(|(seq, _)| *seq > last);
+    let rest = rest.zip(last.0 + 1..).take_while(|((seq, _), next)| seq.0 == *next);
+    let rows = rest.map(|((seq, row), _)| serde_json::from_str(&row).map_err(Error::row(seq)));
+    truth.replay(&rows.collect::<Result<Vec<_>, _>>()?)
 }
 
 /// Ships the rows that only the old truth has, as far as they can be read. The old truth may be damaged.

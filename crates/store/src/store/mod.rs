@@ -14,6 +14,7 @@ mod journal_search;
 mod last_use;
 mod late_digests;
 mod open;
+mod open_truth;
 pub(crate) mod options;
 pub(crate) mod progress;
 mod reads;
@@ -49,6 +50,7 @@ use crate::pool::lane::Lane;
 use crate::store::holdings::Holdings;
 use crate::store::progress::Progress;
 use crate::truth::catalog::{Batch, Catalog, CommitError, JournalRow};
+use crate::truth::postgres::DatabaseState;
 use crate::truth::readable::{Readability, Unreadable};
 use crate::writer::Writer;
 use crate::writer::committer::{CLOCK_CORRECTION, Committer};
@@ -104,6 +106,8 @@ pub struct Store {
     followed: Arc<Followed>,
     /// The size of each repository.
     holdings: Arc<Holdings>,
+    /// The connection to the database that orders the changes, if there is one.
+    database: Option<Arc<DatabaseState>>,
     /// The lock of the data folder, held until all writing has ended.
     lock: Mutex<Option<File>>,
 }
@@ -162,6 +166,11 @@ impl Store {
     /// The identity of the data folder: a random number. A restored folder gets another one.
     pub fn node(&self) -> u128 {
         self.node
+    }
+
+    /// Whether the database that orders the changes can be used; `None`: there is none, and the data folder has everything.
+    pub fn database(&self) -> Option<&DatabaseState> {
+        self.database.as_deref()
     }
 
     /// Free bytes on the disk of the data folder, as they were when the last write asked for them.

@@ -5,28 +5,29 @@ use super::collect::CollectorFigures;
 use crate::blobs::Blobs;
 use crate::blobs::deletion::Deletion;
 use crate::cache::{Cache, CacheBounds, FileCache, boot_id};
+use crate::disk::cluster::ClusterId;
 use crate::disk::layout::Layout;
 use crate::disk::node;
 use crate::disk::space::Space;
-use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::journal::clock::JournalClock;
-use crate::journal::recent_rows::{RecentRows, logged};
-use crate::journal::record::Seq;
-use crate::journal::segments::{self, Segment};
+use crate::journal::recent_rows::RecentRows;
+use crate::journal::segments;
 use crate::journal::shipper::{Shipment, Shipper};
 use crate::pool::{Pool, PoolOptions, Threads};
 use crate::store::holdings::Holdings;
+use crate::store::open_truth::{Opened, open_truth};
 use crate::store::options::StoreOptions;
 use crate::truth::catalog::Catalog;
-use crate::truth::sqlite::{Sqlite, WITHOUT_SHARED_FILE, rows_to_fill};
+use crate::truth::postgres::Ordered;
+use crate::truth::sqlite::{Sqlite, WITHOUT_SHARED_FILE};
 use crate::writer::Writer;
 use crate::writer::committer::{CLOCK_CORRECTION, Committer};
 use crate::writer::first_seen_budget::FirstSeenBudget;
 use crate::writer::revision::Revisions;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Bound, BoundName, Log, Metric, Op, PoolName, Recorder, Tick};
+use telemetry::{Bound, BoundName, Metric, Op, PoolName, Recorder};
 
 impl Store {
     /// Locks the folder, repairs the files of a killed process, and starts the threads. Blocks on the disk.
@@ -47,7 +48,23 @@ impl Store {
         let _ = space.check();
         let node = node::read_or_make(&*disk, &layout, &space)?;
         let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
-        let Opened { mut truth, last: seq, segments } = open_truth(&*disk, vfs, &layout, &space, &log)?;
+        let cluster = ClusterId::read(&*disk, &layout, space.clone())?;
+        let has_database = options.database.is_some();
+        if cluster.get().is_some() && !has_database {
+            return Err(Error::InCluster(layout.data().to_owned()));
+        }
+        let Opened { truth, segments } = open_truth(&*disk, vfs, &layout, &space, &log, has_database)?;
+        let (mut truth, link) = match options.database {
+            None => (boxed(truth), None),
+            Some(database) => {
+                let mut ordered =
+                    Ordered::new(truth.into_copy()?, database, cluster, clock.clone(), log.clone(), &recorder)?;
+                ordered.catch_up()?;
+                let link = ordered.link();
+                (Box::new(ordered) as Box<dyn Catalog>, Some(link))
+            }
+        };
+        let seq = truth.last()?;
         // Without it a message of an earlier program is less precise.
         let _ = layout.note_program();
         let jump_ms = i64::try_from(options.clock_jump.as_millis()).unwrap_or(i64::MAX);
@@ -159,6 +176,9 @@ impl Store {
                 (bound(BoundName::TruthWriter, options.commits_max), recorder.pool(PoolName::TruthWriter, 1));
             Writer::start(bound, threads, committer, deletion)?
         };
+        if let Some(link) = &link {
+            link.ring(writer.bell());
+        }
         let collector = Arc::new(CollectorFigures::default());
         collector_figures(&recorder, &collector);
         Ok(Arc::new(Self {
@@ -191,6 +211,7 @@ impl Store {
             membership,
             followed,
             holdings,
+            database: link.map(|link| link.state().clone()),
             lock: Mutex::new(Some(lock)),
         }))
     }
@@ -237,41 +258,4 @@ fn space_figures(recorder: &Recorder, space: &Arc<Space>, clock: &Arc<JournalClo
 
 fn boxed(reader: Sqlite) -> Box<dyn Catalog> {
     Box::new(reader)
-}
-
-/// The truth, which has at least every change of the segments and of the log of recent rows.
-struct Opened {
-    truth: Box<dyn Catalog>,
-    /// Its last change.
-    last: Seq,
-    segments: Vec<Segment>,
-}
-
-fn open_truth(disk: &dyn Disk, vfs: Option<&str>, layout: &Layout, space: &Space, log: &Log) -> Result<Opened> {
-    space.make_folder(&layout.segments())?;
-    // The last process may have been killed between the rename of a segment and the sync of the folder.
-    space.sync_folder(&layout.segments())?;
-    let segments = segments::list(disk, layout)?;
-    let reached = logged(disk, layout)?.last().map(|(seq, _)| *seq).max(Some(segments::last_row(&segments)));
-    let reached = reached.unwrap_or_default();
-    if reached > Seq(0) && !layout.truth().exists() {
-        return Err(Error::SegmentsAhead { segments: reached, truth: Seq(0) });
-    }
-    let (rows, began) = (rows_to_fill(&layout.truth()), Tick::now());
-    if let Some(Seq(rows)) = rows {
-        log.info("migrating the database to the current schema: this may take minutes", &[("rows", &rows)]);
-    }
-    let mut truth: Box<dyn Catalog> = Box::new(Sqlite::writer_by(vfs, &layout.truth())?);
-    if rows.is_some() {
-        let took_ms = Tick::now().since(began) / 1_000_000;
-        log.info("the database has the current schema", &[("took_ms", &took_ms)]);
-    }
-    // SQLite syncs the contents of its files. Their names in the folder are synced here.
-    let folder = RealDisk.open_folder(layout.data());
-    folder.and_then(|folder| folder.sync()).map_err(Error::io("sync", layout.data()))?;
-    let last = truth.last()?;
-    if reached > last {
-        return Err(Error::SegmentsAhead { segments: reached, truth: last });
-    }
-    Ok(Opened { truth, last, segments })
 }

@@ -2,6 +2,7 @@
 
 use crate::blobs::life::BlobLife;
 use crate::disk::{Disk, RealDisk};
+use crate::truth::postgres::DatabaseOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +53,8 @@ pub struct StoreOptions {
     pub ship_every: Duration,
     /// The disk.
     pub disk: Arc<dyn Disk>,
+    /// The database that orders the changes; `None`: the store has one process, and the data folder has everything.
+    pub database: Option<DatabaseOptions>,
 }
 
 impl StoreOptions {
@@ -79,6 +82,7 @@ impl StoreOptions {
             blob_life: BlobLife::default(),
             ship_every: Duration::from_millis(500),
             disk: Arc::new(RealDisk),
+            database: None,
         }
     }
 }

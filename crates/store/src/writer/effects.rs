@@ -1,5 +1,5 @@
 //! What committed changes affect in this process: stamps, the journal's clock, and figures in memory. The same for changes of this
-//! process and of others.
+//! process and for those that it follows.
 
 use crate::disk::space::Space;
 use crate::error::Result;

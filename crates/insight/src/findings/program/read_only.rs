@@ -8,12 +8,13 @@ use std::time::Duration;
 use telemetry::Reason;
 
 /// Why a request is refused while nothing is written.
-const REFUSED: [Reason; 3] = [Reason::DiskNearlyFull, Reason::StorePoisoned, Reason::ClockDoubted];
+const REFUSED: [Reason; 4] =
+    [Reason::DiskNearlyFull, Reason::StorePoisoned, Reason::ClockDoubted, Reason::TruthUnreachable];
 
 pub(super) const CHECK: Check = Check {
     key: "read-only",
     kind: FindingKind::Failure,
-    about: "Nothing is written: the disk is full or below its floor, a sync failed, or the clock is in doubt",
+    about: "Nothing is written: the disk is full or below its floor, a sync failed, the clock is in doubt, or PostgreSQL cannot be used",
     when: "the server only reads",
     unless: "",
     after: Duration::ZERO,

@@ -55,6 +55,12 @@ impl Sqlite {
         Ok(Self::with(connection))
     }
 
+    /// A database that another one keeps: COMMIT writes but does not sync, so a power failure may lose the last changes.
+    pub(crate) fn into_copy(self) -> Result<Self> {
+        self.run("PRAGMA synchronous = NORMAL", [])?;
+        Ok(self)
+    }
+
     /// The same with this many bytes of memory for pages of the database.
     pub(crate) fn with_memory(self, cache_bytes: u64) -> Result<Self> {
         let reader = self;

@@ -1,0 +1,281 @@
+//! The thread that keeps a connection to the database, connects again when it ends, and notices what others write.
+//!
+//! A notification is only a bell, because it is lost when nobody listens: the number of the last row is read each second, and rows are
+//! read by their numbers. The same question shows a database that has stopped to answer.
+
+use super::options::{DatabaseOptions, DatabaseStream};
+use super::session::{ANSWER, Session, Unusable, told};
+use super::state::DatabaseState;
+use crate::error::{Error, Result};
+use std::future::{Future, poll_fn};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use telemetry::{Job, Op, Recorder, lock};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio_postgres::tls::NoTlsStream;
+use tokio_postgres::{AsyncMessage, Config, Connection, NoTls};
+
+/// How often an idle connection is asked for the last number.
+const BEAT: Duration = Duration::from_secs(1);
+/// The pause after a failed attempt to connect. It doubles up to the second one.
+const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+
+type Bell = Arc<dyn Fn() + Send + Sync>;
+
+/// The handle of the thread.
+pub(crate) struct Link {
+    shared: Arc<Shared>,
+    runtime: Handle,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shared {
+    options: DatabaseOptions,
+    state: Arc<DatabaseState>,
+    recorder: Arc<Recorder>,
+    /// The connection, or why somebody has to act; `None`: there is none now.
+    session: watch::Sender<Option<Result<Arc<Session>>>>,
+    /// Since when there is none.
+    outage: Mutex<Option<Instant>>,
+    wake: Arc<Notify>,
+    stop: Notify,
+    /// The number of the last row that this node knows, or is about to write.
+    known: AtomicU64,
+    bell: OnceLock<Bell>,
+}
+
+impl Link {
+    /// Starts the thread.
+    pub(super) fn start(options: DatabaseOptions, state: Arc<DatabaseState>, recorder: Arc<Recorder>) -> Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::thread)?;
+        let handle = runtime.handle().clone();
+        let shared = Arc::new(Shared {
+            options,
+            state,
+            recorder,
+            session: watch::Sender::new(None),
+            outage: Mutex::new(Some(Instant::now())),
+            wake: Arc::default(),
+            stop: Notify::new(),
+            known: AtomicU64::new(0),
+            bell: OnceLock::new(),
+        });
+        let run = {
+            let shared = shared.clone();
+            move || {
+                runtime.block_on(async {
+                    let task = tokio::spawn(shared.clone().keep_connected());
+                    shared.stop.notified().await;
+                    task.abort();
+                });
+            }
+        };
+        let thread = std::thread::Builder::new().name("database".into()).spawn(run).map_err(Error::thread)?;
+        Ok(Self { shared, runtime: handle, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Whether the database answers.
+    pub(crate) fn state(&self) -> &Arc<DatabaseState> {
+        &self.shared.state
+    }
+
+    pub(super) fn options(&self) -> &DatabaseOptions {
+        &self.shared.options
+    }
+
+    pub(super) fn recorder(&self) -> &Arc<Recorder> {
+        &self.shared.recorder
+    }
+
+    /// Calls `bell` whenever others may have written, and after each connection.
+    pub(crate) fn ring(&self, bell: Bell) {
+        bell();
+        let _ = self.shared.bell.set(bell);
+    }
+
+    /// The bell does not ring for rows up to this one.
+    pub(super) fn knows(&self, seq: u64) {
+        self.shared.known.store(seq, Ordering::Release);
+    }
+
+    /// Until when a change may wait: an outage is waited for once, however many changes come meanwhile.
+    pub(super) fn deadline(&self) -> Instant {
+        lock(&self.shared.outage).unwrap_or_else(Instant::now) + self.shared.options.patience
+    }
+
+    /// The connection, once there is one.
+    pub(super) fn session(&self, until: Instant) -> Result<Arc<Session>> {
+        let usable = |session: &Option<Result<Arc<Session>>>| match session {
+            Some(Ok(session)) => session.broken().is_none(),
+            Some(Err(_)) => true,
+            None => false,
+        };
+        let present = Some(self.shared.session.borrow().clone()).filter(usable).flatten();
+        if let Some(session) = present {
+            return session;
+        }
+        let mut sessions = self.shared.session.subscribe();
+        let found = self.run(async move {
+            let found = timeout_at(until, sessions.wait_for(usable)).await;
+            found.ok().and_then(Result::ok).and_then(|session| session.clone())
+        });
+        found?.unwrap_or_else(|| Err(self.away(None)))
+    }
+
+    /// Waits for work on the thread's runtime. The caller may be a thread of another runtime.
+    fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
+        let (answer, answered) = mpsc::sync_channel(1);
+        self.runtime.spawn(async move { answer.send(work.await) });
+        answered.recv().map_err(|_| Error::Closed)
+    }
+
+    /// Asks the database over a connection.
+    pub(super) fn ask<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, String>> + Send + 'static,
+    {
+        self.run(work)?.map_err(|cause| self.away(Some(cause)))
+    }
+
+    fn away(&self, cause: Option<String>) -> Error {
+        let known = || self.shared.state.away().map(|away| away.cause);
+        let cause = cause.or_else(known).unwrap_or_else(|| "it does not answer".to_owned());
+        Error::DatabaseAway { url: self.shared.options.url.clone(), cause }
+    }
+
+    /// Ends the thread and the connection.
+    pub(super) fn close(&self) {
+        self.shared.stop.notify_one();
+        if let Some(thread) = lock(&self.thread).take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Shared {
+    fn ring(&self) {
+        if let Some(bell) = self.bell.get() {
+            bell();
+        }
+    }
+
+    async fn keep_connected(self: Arc<Self>) {
+        let (mut pause, mut number) = (PAUSE, 0);
+        loop {
+            number += 1;
+            let mut job = Job::begin(&self.recorder, "database.connect");
+            let began = job.running(Op::DatabaseConnect);
+            let connected = timeout(self.options.patience.max(ANSWER), self.connect(number)).await;
+            drop(began);
+            let connected = connected.unwrap_or_else(|_| Err(Unusable::Away("it does not answer".to_owned())));
+            job.end_as(&connected);
+            match connected {
+                Ok((session, driver)) => {
+                    pause = PAUSE;
+                    let cause = self.attend(Arc::new(session)).await;
+                    driver.abort();
+                    self.state.went_away(&cause);
+                    self.lose(None);
+                }
+                Err(Unusable::Away(cause)) => {
+                    self.state.went_away(&cause);
+                    self.lose(None);
+                }
+                Err(Unusable::Other(why)) => {
+                    let error = Error::DatabaseOther { url: self.options.url.clone(), why };
+                    self.state.is_other(&error);
+                    self.lose(Some(Err(error)));
+                }
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// There is no connection.
+    fn lose(&self, instead: Option<Result<Arc<Session>>>) {
+        lock(&self.outage).get_or_insert_with(Instant::now);
+        self.session.send_replace(instead);
+    }
+
+    /// Looks after a connection until it cannot be used any more. Returns why.
+    async fn attend(&self, session: Arc<Session>) -> String {
+        self.state.counts.connects.fetch_add(1, Ordering::Relaxed);
+        *lock(&self.outage) = None;
+        self.state.is_back();
+        self.session.send_replace(Some(Ok(session.clone())));
+        self.ring();
+        loop {
+            let _ = timeout(BEAT, self.wake.notified()).await;
+            if let Some(cause) = session.broken() {
+                return cause;
+            }
+            // An answer that is awaited shows as much, and would delay this one.
+            if session.is_busy() {
+                continue;
+            }
+            match session.counter().await {
+                Ok(last) if last.0 != self.known.load(Ordering::Acquire) => self.ring(),
+                Ok(_) => {}
+                Err(cause) => return cause,
+            }
+        }
+    }
+
+    async fn connect(self: &Arc<Self>, number: u64) -> Result<(Session, AbortHandle), Unusable> {
+        let door = &self.options.door;
+        let away = |error: std::io::Error| Unusable::Away(error.to_string());
+        let mut config = Config::new();
+        config.user(&self.options.user).dbname(&self.options.name).application_name("daylight");
+        if let Some(password) = door.password().map_err(away)? {
+            config.password(password);
+        }
+        let stream = door.dial().await.map_err(away)?;
+        let (client, connection) = config.connect_raw(stream, NoTls).await?;
+        let driver = tokio::spawn(self.clone().drive(connection)).abort_handle();
+        let session = Session::set_up(client, number, self.wake.clone()).await;
+        if session.is_err() {
+            driver.abort();
+        }
+        session.map(|session| (session, driver))
+    }
+
+    /// Moves the messages of a connection until it ends.
+    async fn drive(self: Arc<Self>, mut connection: Connection<Box<dyn DatabaseStream>, NoTlsStream>) {
+        let cause = loop {
+            match poll_fn(|context| connection.poll_message(context)).await {
+                Some(Ok(AsyncMessage::Notification(told))) => {
+                    let number = told.payload().parse::<u64>();
+                    if number.is_ok_and(|number| number > self.known.load(Ordering::Acquire)) {
+                        self.ring();
+                    }
+                }
+                Some(Ok(_)) => {}
+                Some(Err(error)) => break told(&error),
+                None => break "the connection was closed".to_owned(),
+            }
+        };
+        if let Some(Ok(session)) = &*self.session.borrow() {
+            session.give_up(&cause);
+        }
+    }
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").field("options", &self.shared.options).finish_non_exhaustive()
+    }
+}

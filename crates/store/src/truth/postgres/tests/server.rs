@@ -1,0 +1,224 @@
+//! A PostgreSQL server for a test, reached through a unix socket; it can be killed, paused and started again, and its answers be lost.
+
+use super::super::options::{DatabaseDialling, DatabaseDoor, DatabaseOptions, DatabaseStream};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use std::fs::{Permissions, set_permissions};
+use std::io::{self, BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::UnixStream;
+
+/// Where Debian has the programs.
+const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
+
+/// A server with a folder of its own.
+pub(crate) struct Server {
+    folder: tempfile::TempDir,
+    process: Option<Child>,
+    databases: AtomicUsize,
+}
+
+/// PostgreSQL does not run as root.
+fn program(name: &str) -> Command {
+    let path = Path::new(PROGRAMS).join(name);
+    if !geteuid().is_root() {
+        return Command::new(path);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(path);
+    command
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+        let made = program("initdb")
+            .args(["--no-sync", "--auth=trust", "--username=daylight", "--encoding=UTF8", "--locale=C", "-D"])
+            .arg(folder.path().join("data"))
+            .current_dir("/")
+            .output()
+            .expect("Debian's package postgresql-15 is missing: scripts/setup test");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let mut server = Self { folder, process: None, databases: AtomicUsize::new(0) };
+        server.restart();
+        server
+    }
+
+    /// Starts it, killed or not.
+    pub(crate) fn restart(&mut self) {
+        self.kill();
+        while !self.try_start() {}
+    }
+
+    /// `false`: memory of a killed one is still in use.
+    fn try_start(&mut self) -> bool {
+        let sockets = format!("unix_socket_directories={}", self.folder.path().display());
+        let mut process = program("postgres")
+            .args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", &sockets, "-D"])
+            .arg(self.folder.path().join("data"))
+            .current_dir("/")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let started = lines.by_ref().any(|line| line.contains("ready to accept connections"));
+        if !started {
+            process.wait().unwrap();
+            return false;
+        }
+        // It must not wait for a reader.
+        std::thread::spawn(move || lines.for_each(drop));
+        self.process = Some(process);
+        true
+    }
+
+    /// As by `kill -9`.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            self.resume_all(&process);
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
+    }
+
+    /// The processes stop and are not ended.
+    pub(crate) fn pause(&self) {
+        self.signal(self.process.as_ref().unwrap(), Signal::STOP);
+    }
+
+    pub(crate) fn resume(&self) {
+        self.resume_all(self.process.as_ref().unwrap());
+    }
+
+    fn resume_all(&self, process: &Child) {
+        self.signal(process, Signal::CONT);
+    }
+
+    fn signal(&self, process: &Child, signal: Signal) {
+        let main = process.id();
+        let _ = kill_process(Pid::from_raw(main.cast_signed()).unwrap(), signal);
+        let children = std::fs::read_to_string(format!("/proc/{main}/task/{main}/children")).unwrap_or_default();
+        for child in children.split_whitespace() {
+            let _ = kill_process(Pid::from_raw(child.parse().unwrap()).unwrap(), signal);
+        }
+    }
+
+    /// Runs statements in a database, and returns what they print.
+    pub(crate) fn sql(&self, database: &str, sql: &str) -> String {
+        let run = Command::new(Path::new(PROGRAMS).join("psql"))
+            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "daylight", "-d", database, "-c", sql, "-h"])
+            .arg(self.folder.path())
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{sql}: {}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8(run.stdout).unwrap().trim().to_owned()
+    }
+
+    /// A new database.
+    pub(crate) fn database(&self) -> String {
+        let name = format!("of_test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.sql("postgres", &format!("CREATE DATABASE {name}"));
+        name
+    }
+
+    pub(crate) fn door(&self) -> Arc<Door> {
+        let path = self.folder.path().join(".s.PGSQL.5432");
+        Arc::new(Door { path, loses_answer: Arc::default(), loses_flight: Arc::default() })
+    }
+
+    pub(crate) fn options(&self, database: &str) -> DatabaseOptions {
+        self.options_by(database, self.door())
+    }
+
+    pub(crate) fn options_by(&self, database: &str, door: Arc<Door>) -> DatabaseOptions {
+        DatabaseOptions {
+            url: format!("postgres://daylight@socket/{database}"),
+            name: database.to_owned(),
+            user: "daylight".to_owned(),
+            door,
+            adopt: false,
+            node: "a".to_owned(),
+            patience: Duration::from_secs(20),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The way to a server, which can lose a message.
+#[derive(Debug)]
+pub(crate) struct Door {
+    path: PathBuf,
+    /// The connection breaks before the next answer to a flight arrives.
+    pub(crate) loses_answer: Arc<AtomicBool>,
+    /// The connection breaks before the next flight is sent.
+    pub(crate) loses_flight: Arc<AtomicBool>,
+}
+
+impl DatabaseDoor for Door {
+    fn dial(&self) -> DatabaseDialling<'_> {
+        Box::pin(async {
+            let stream = UnixStream::connect(&self.path).await?;
+            let (loses_answer, loses_flight) = (self.loses_answer.clone(), self.loses_flight.clone());
+            Ok(Box::new(Lossy { stream, loses_answer, loses_flight }) as Box<dyn DatabaseStream>)
+        })
+    }
+
+    fn password(&self) -> io::Result<Option<String>> {
+        Ok(None)
+    }
+}
+
+struct Lossy {
+    stream: UnixStream,
+    loses_answer: Arc<AtomicBool>,
+    loses_flight: Arc<AtomicBool>,
+}
+
+fn has(bytes: &[u8], word: &[u8]) -> bool {
+    bytes.windows(word.len()).any(|found| found == word)
+}
+
+fn broken() -> io::Error {
+    io::ErrorKind::ConnectionReset.into()
+}
+
+impl AsyncRead for Lossy {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
+        if has(&buf.filled()[before..], b"made") && self.loses_answer.swap(false, Ordering::AcqRel) {
+            return Poll::Ready(Err(broken()));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Lossy {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if has(bytes, b"\"change\":") && self.loses_flight.swap(false, Ordering::AcqRel) {
+            return Poll::Ready(Err(broken()));
+        }
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
