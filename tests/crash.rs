@@ -118,8 +118,11 @@ fn verify(world: &World, fates: &Fates, bytes_too: bool) {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_the_process_is_killed_under_load() {
-    let kills = kills(20);
-    let mut world = World::start();
+    kill_under_load(World::start(), kills(20));
+}
+
+/// Kills a server so often under load, and checks it after each time.
+pub(crate) fn kill_under_load(mut world: World, kills: usize) {
     let mut fates = Fates::new();
     for round in 1..=kills {
         load_and_kill(&mut world, round, &mut fates);

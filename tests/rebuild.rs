@@ -33,6 +33,12 @@ pub(crate) fn everything(world: &World) -> Vec<(String, Answer)> {
 pub(crate) fn filled() -> World {
     // Each start uses another port, which does not count as a difference.
     let world = World::start_with(&[("DAYLIGHT_SERVER_PUBLIC_URL", "https://gems.example")]);
+    fill(&world);
+    world
+}
+
+/// Publishes and removes something of each kind.
+pub(crate) fn fill(world: &World) {
     world.repository("vault", true);
     world.person("reader", &["read"], &["vault"]);
     let admin = world.admin();
@@ -55,7 +61,6 @@ pub(crate) fn filled() -> World {
     }
     admin.put("trees", "org/example/lamp/2-SNAPSHOT/lamp-2-SNAPSHOT.jar", b"again").expect(200);
     admin.delete("trees", "org/example/lamp/1.1").expect(204);
-    world
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod pools;
 mod upstream_caches;
 mod work;
 
+use crate::objects;
 use crate::world::{Upstream, World};
 use telemetry::{BoundName, CacheName, PoolName, Unit};
 
@@ -105,11 +106,10 @@ pub(crate) fn is_of_applications(bound: BoundName) -> bool {
 
 #[test]
 fn a_server_shows_every_bound_that_is_not_of_a_host_every_cache_and_every_pool() {
-    // A queue to a receiver is there only if the receiver is. Nobody listens at these.
-    let world = World::start_with_file(
-        "[telemetry]\notlp_url = \"http://127.0.0.1:9\"\n\n\
-         [[alerts.to]]\nname = \"ours\"\nkind = \"alertmanager\"\nurl = \"http://127.0.0.1:9\"\n",
-    );
+    // A queue to a receiver is there only if the receiver is, and what object storage has only if it is set. Nobody listens at these.
+    let receivers = "[telemetry]\notlp_url = \"http://127.0.0.1:9\"\n\n\
+         [[alerts.to]]\nname = \"ours\"\nkind = \"alertmanager\"\nurl = \"http://127.0.0.1:9\"\n";
+    let world = World::start_with_file_and(&format!("{}\n{receivers}", objects::NOWHERE), &[objects::NOWHERE_KEYS]);
     let figures = Figures::of(&world);
     let of_a_host = [BoundName::UpstreamCalls, BoundName::UpstreamKept];
     for bound in BoundName::ALL.iter().filter(|bound| !of_a_host.contains(bound) && !is_of_applications(**bound)) {

@@ -5,6 +5,7 @@
 
 mod application;
 mod authority;
+mod database;
 mod front_door;
 mod languages;
 mod late;
@@ -18,6 +19,7 @@ mod settings;
 mod shape;
 mod shims;
 mod stage;
+mod storage;
 
 use page::Block;
 use session::Session;
@@ -59,10 +61,12 @@ pages! {
     keeping_and_deleting: "docs/keeping-and-deleting.md" => pages::keeping_and_deleting;
     koji: "docs/koji.md" => pages::koji;
     mcp: "docs/mcp.md" => pages::plain;
+    more_than_one_machine: "docs/more-than-one-machine.md" => database::stage;
     moving_in: "docs/moving-in.md" => pages::moving_in;
     monitoring: "docs/monitoring.md" => pages::monitoring;
     sizing: "docs/sizing.md" => pages::sizing;
     stability: "docs/stability.md" => pages::plain;
+    object_storage: "docs/object-storage.md" => storage::stage;
     policy: "docs/policy.md" => pages::policy;
     proxying: "docs/proxying.md" => pages::proxying;
     publishing_files: "docs/publishing-files.md" => pages::plain;

@@ -1,10 +1,15 @@
 //! What a server that did everything tells is valid by the rules of Prometheus, and the manual describes all of it and nothing else.
 
+use crate::cluster;
+use crate::objects;
 use crate::tls::{Certificate, curl};
-use crate::world::{FIRST, Gem, Says, Upstream, World, promtool};
+use crate::world::{FIRST, Gem, POSTGRES_PASSWORD, Postgres, Says, Upstream, World, promtool};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use telemetry::{BoundName, CacheName, PoolName};
+
+/// The secrets of the settings.
+const VARIABLES: &[(&str, &str)] = &[("DATABASE_PASSWORD", POSTGRES_PASSWORD), objects::NOWHERE_KEYS];
 
 const MANUAL: &str = include_str!("../../docs/metrics.md");
 
@@ -64,7 +69,9 @@ fn the_manual_has_every_metric_with_its_type_and_no_other() {
     let certificate = Certificate::new();
     // Nobody listens there.
     let receiver = "[[alerts.to]]\nname = \"ours\"\nkind = \"alertmanager\"\nurl = \"http://127.0.0.1:1\"\n";
-    let world = World::start_with_file(&format!("{}\n{receiver}", certificate.settings()));
+    let postgres = Postgres::start();
+    let (tls, database, objects) = (certificate.settings(), cluster::settings(&postgres), objects::NOWHERE);
+    let world = World::start_with_file_and(&format!("{tls}\n{objects}\n{database}\n{receiver}"), VARIABLES);
     let answer = curl(&world, &certificate.file(), "/metrics", &[]);
     let page = String::from_utf8(answer.stdout).unwrap();
     faultless(&page);

@@ -11,10 +11,8 @@ use std::collections::BTreeSet;
 const OF_KERNELS: [&str; 2] = ["daylight_cgroup_", "daylight_pressure_"];
 /// Operations that only commands run, on a server that is stopped: nothing measures how long they take while it serves.
 const OF_COMMANDS: &str = "op=~\"store\\\\.";
-/// Operations of Koji hubs, which no server here has.
-const OF_HUBS: &str = "op=~\"koji\\\\.";
-/// Operations of authorities, which no server here has.
-const OF_AUTHORITIES: &str = "op=~\"acme\\\\.";
+/// Operations on Koji hubs, authorities, databases and object storage, which no server here has.
+const OF_OTHERS: [&str; 4] = ["op=~\"koji\\\\.", "op=~\"acme\\\\.", "op=~\"database\\\\.", "op=~\"object\\\\."];
 
 /// Servers that did what the dashboard shows, and what they need.
 struct Load {
@@ -107,7 +105,7 @@ fn may_be_empty(expr: &str, page: &str) -> bool {
     });
     let lacks = |name: &str| !page.lines().any(|line| line.starts_with(name));
     of_kernel.into_iter().any(lacks) || {
-        [OF_COMMANDS, OF_HUBS, OF_AUTHORITIES].iter().any(|of| expr.contains(of)) && expr.contains("histogram_quantile")
+        OF_OTHERS.iter().chain([&OF_COMMANDS]).any(|of| expr.contains(of)) && expr.contains("histogram_quantile")
     }
 }
 

@@ -132,6 +132,9 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("store/src/cache/file_cache.rs", 1, Fixed("one at the start of the process")),
     ("store/src/pool/mod.rs", 1, Fixed("one for each context; jobs are bounded by lane")),
     ("store/src/journal/shipper.rs", 1, Fixed("one for each store")),
+    ("store/src/objects/blobs.rs", 1, Fixed("one for each blob that is fetched; all that need the blob wait for it")),
+    ("store/src/objects/calls.rs", 2, Bound(BoundName::ObjectCalls)),
+    ("store/src/objects/keeper.rs", 1, Fixed("one for each store with object storage")),
     (
         "store/src/truth/postgres/link.rs",
         4,

@@ -15,9 +15,12 @@ mod index;
 mod koji;
 mod maven;
 mod memcached;
+mod objects;
 mod passed_socket;
 mod pebble;
 mod person;
+mod postgres;
+mod process;
 mod program;
 mod prometheus;
 mod promtool;
@@ -46,8 +49,10 @@ pub(crate) use index::{Index, Sum, sums};
 pub(crate) use koji::{Counted, FileTrouble, KojiHub, Trouble};
 pub(crate) use maven::{Machine, Project, metadata};
 pub(crate) use memcached::{Memcached, free_port};
+pub(crate) use objects::{Lie, ObjectProduct, ObjectServer, Relay};
 pub(crate) use pebble::{BOUND, Pebble, Ports, almost_over};
 pub(crate) use person::Person;
+pub(crate) use postgres::{POSTGRES_PASSWORD, Postgres, PostgresRelease};
 pub(crate) use program::program;
 pub(crate) use prometheus::Prometheus;
 pub(crate) use promtool::{promtool, promtool_program};
@@ -287,31 +292,6 @@ impl World {
         format!("{}/repository/{repository}/", self.root())
     }
 
-    /// Its resident memory, in bytes.
-    pub(crate) fn memory(&self) -> u64 {
-        self.server().memory()
-    }
-
-    /// The maximum of its resident memory so far, in bytes.
-    pub(crate) fn peak(&self) -> u64 {
-        self.server().peak()
-    }
-
-    /// CPU time that it has used, in microseconds.
-    pub(crate) fn cpu_us(&self) -> u64 {
-        self.server().cpu_us()
-    }
-
-    /// The number of its open descriptors.
-    pub(crate) fn descriptors(&self) -> usize {
-        self.server().count("fd")
-    }
-
-    /// The number of its threads.
-    pub(crate) fn threads(&self) -> usize {
-        self.server().count("task")
-    }
-
     /// The lines that it printed before the address.
     pub(crate) fn said(&self) -> &[String] {
         self.server().said()
@@ -327,23 +307,8 @@ impl World {
         self.server().address()
     }
 
-    /// The id of its process, which a restart keeps.
-    pub(crate) fn id(&self) -> i32 {
-        self.server().id().as_raw_nonzero().get()
-    }
-
     fn server(&self) -> &Server {
         self.server.as_ref().unwrap()
-    }
-
-    /// Starts to record its system calls.
-    pub(crate) fn watch(&self) -> Watched {
-        Watched::attach(self.server().id())
-    }
-
-    /// Delays a system call of it.
-    pub(crate) fn delay(&self, call: &str, micros: u64) -> Watched {
-        Watched::delay(self.server().id(), call, micros)
     }
 
     /// A caller without a token.

@@ -2,6 +2,7 @@
 
 use super::{ADMIN, World};
 use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
 
 /// A command of the program, without input and without the environment of the tests.
 pub(crate) fn program(arguments: &[&str]) -> Command {
@@ -11,6 +12,14 @@ pub(crate) fn program(arguments: &[&str]) -> Command {
 }
 
 impl World {
+    /// The log of a start on an empty folder with this configuration file and these settings, which fails.
+    pub(crate) fn fails_to_start(text: &str, settings: &'static [(&'static str, &'static str)]) -> String {
+        let world = Self { server: None, folder: TempDir::new().unwrap(), settings, flags: &[] };
+        world.configure(text);
+        assert_ne!(world.begin().exit_code(), Some(0));
+        std::fs::read_to_string(world.folder.path().join("log")).unwrap()
+    }
+
     /// Runs a command of the program on the folder of a stopped server.
     pub(crate) fn run(&self, verb: &str) -> Output {
         program(&[verb, "--data"]).arg(self.data()).output().unwrap()

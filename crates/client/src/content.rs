@@ -1,15 +1,17 @@
-//! The body of an outgoing request: nothing, bytes, or a file that is read while it is sent.
+//! The body of an outgoing request: nothing, bytes, a file that is read while it is sent, or an object.
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
+use object_store::client::HttpRequestBody;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll, ready};
 
-/// Bytes per read of a file.
+/// Bytes per read of a file, and per piece of an object.
 const PIECE: usize = 64 << 10;
 
 /// The body of an outgoing request.
@@ -44,7 +46,18 @@ impl From<Bytes> for Content {
 #[derive(Debug)]
 pub(crate) enum RequestBody {
     Bytes(Option<Bytes>),
-    File { file: Arc<File>, at: u64, left: u64 },
+    File {
+        file: Arc<File>,
+        at: u64,
+        left: u64,
+    },
+    /// `piece`: of a larger part, as it is left. `moved`: the number of pieces that were sent.
+    Object {
+        body: HttpRequestBody,
+        piece: Bytes,
+        left: u64,
+        moved: Arc<AtomicU64>,
+    },
 }
 
 impl RequestBody {
@@ -57,29 +70,49 @@ impl RequestBody {
             }
         }
     }
+
+    /// A body of `object_store`, in pieces: the number of the ones that were sent shows whether a large body moves.
+    pub(crate) fn of_object(body: HttpRequestBody, moved: Arc<AtomicU64>) -> Self {
+        // `is_empty` of this type tells the opposite where the body has several parts.
+        let left = body.content_length() as u64;
+        Self::Object { body, piece: Bytes::new(), left, moved }
+    }
 }
 
 impl Body for RequestBody {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let next = match &mut *self {
             Self::Bytes(bytes) => bytes.take().map(Ok),
-            Self::File { left: 0, .. } => None,
+            Self::File { left: 0, .. } | Self::Object { left: 0, .. } => None,
             Self::File { file, at, left } => Some(piece(file, at, left)),
+            Self::Object { body, piece, left, moved } => {
+                while piece.is_empty() {
+                    match ready!(Pin::new(&mut *body).poll_frame(cx)) {
+                        Some(Ok(frame)) => *piece = frame.into_data().unwrap_or_default(),
+                        Some(Err(error)) => return Poll::Ready(Some(Err(io::Error::other(error)))),
+                        None => return Poll::Ready(Some(Err(io::ErrorKind::UnexpectedEof.into()))),
+                    }
+                }
+                let next = piece.split_to(piece.len().min(PIECE));
+                *left = left.saturating_sub(next.len() as u64);
+                moved.fetch_add(1, Relaxed);
+                Some(Ok(next))
+            }
         };
         Poll::Ready(next.map(|piece| piece.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Bytes(None) | Self::File { left: 0, .. })
+        matches!(self, Self::Bytes(None) | Self::File { left: 0, .. } | Self::Object { left: 0, .. })
     }
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(match self {
             Self::Bytes(bytes) => bytes.as_ref().map_or(0, |bytes| bytes.len() as u64),
-            Self::File { left, .. } => *left,
+            Self::File { left, .. } | Self::Object { left, .. } => *left,
         })
     }
 }
@@ -91,4 +124,27 @@ fn piece(file: &File, at: &mut u64, left: &mut u64) -> io::Result<Bytes> {
     *at += piece.len() as u64;
     *left -= piece.len() as u64;
     Ok(piece.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object_store::PutPayload;
+    use std::task::Waker;
+
+    #[test]
+    fn a_large_object_is_sent_in_pieces_that_are_counted() {
+        let parts: PutPayload =
+            [Bytes::from(vec![1; PIECE * 2 + 5]), Bytes::new(), Bytes::from_static(b"end")].into_iter().collect();
+        let moved = Arc::new(AtomicU64::new(0));
+        let mut body = RequestBody::of_object(parts.into(), moved.clone());
+        assert_eq!(body.size_hint().exact(), Some(PIECE as u64 * 2 + 8));
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut lengths = Vec::new();
+        while let Poll::Ready(Some(frame)) = Pin::new(&mut body).poll_frame(&mut cx) {
+            lengths.push(frame.unwrap().into_data().unwrap().len());
+        }
+        assert_eq!(lengths, [PIECE, PIECE, 5, 3]);
+        assert!(body.is_end_stream() && moved.load(Relaxed) == 4);
+    }
 }

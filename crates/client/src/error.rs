@@ -1,10 +1,11 @@
 //! Why a call got no response.
 
 mod hint;
+mod names;
 
 use crate::tls_error::{self, TlsTrouble};
 use crate::zone::Zone;
-use telemetry::{Millis, Reason};
+use telemetry::Millis;
 
 /// Which side a failure comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,20 @@ pub enum Error {
         url: String,
         /// The problem.
         why: &'static str,
+    },
+    /// The URL is not that of a database.
+    #[error("`{url}` is not the URL of a database: {why}")]
+    NotADatabase {
+        /// The URL, without the part that may hold a password.
+        url: String,
+        /// The problem.
+        why: &'static str,
+    },
+    /// A PostgreSQL server refuses TLS.
+    #[error("PostgreSQL at `{host}` speaks no TLS")]
+    DatabaseWithoutTls {
+        /// The host that was called.
+        host: String,
     },
     /// A server that keeps pages refuses to be used.
     #[error("`{host}` refuses: {why}")]
@@ -247,6 +262,7 @@ impl Error {
             Error::NotAUrl { .. }
             | Error::NotABackend { .. }
             | Error::NotAPageServer { .. }
+            | Error::NotADatabase { .. }
             | Error::BadPem { .. }
             | Error::CredentialsUnsendable { .. }
             | Error::NetworkNotAllowed { .. }
@@ -274,6 +290,8 @@ impl Error {
             Error::NotAUrl { .. }
             | Error::NotABackend { .. }
             | Error::NotAPageServer { .. }
+            | Error::NotADatabase { .. }
+            | Error::DatabaseWithoutTls { .. }
             | Error::BadPem { .. }
             | Error::Tls { .. }
             | Error::CredentialsUnsendable { .. }
@@ -318,71 +336,6 @@ impl Error {
     /// Whether the call timed out.
     pub(crate) fn is_silence(&self) -> bool {
         matches!(self, Error::Silent { .. })
-    }
-
-    /// The reason for events.
-    pub fn reason(&self) -> Reason {
-        match self {
-            Error::Unresolved { .. }
-            | Error::NotListening { .. }
-            | Error::Unreachable { .. }
-            | Error::MovedInside { .. }
-            | Error::PageServerRefuses { .. }
-            | Error::ProxyRefuses { .. } => Reason::UpstreamUnreachable,
-            Error::Tls { .. } => Reason::UpstreamTls,
-            Error::Silent { .. } | Error::TooSlow { .. } => Reason::UpstreamTimeout,
-            Error::Cut { .. } | Error::PageServerBroke { .. } => Reason::UpstreamCut,
-            Error::NotHttp { .. }
-            | Error::BadResponse { .. }
-            | Error::TooLarge { .. }
-            | Error::TooManyRedirects { .. }
-            | Error::BadRedirect { .. }
-            | Error::OutOfReach { .. } => Reason::UpstreamInvalid,
-            Error::Crowded { .. } => Reason::BoundFull,
-            Error::Paused { .. } => Reason::UpstreamPaused,
-            Error::LeftAlone { .. } => Reason::UpstreamLeftAlone,
-            Error::NotAUrl { .. }
-            | Error::NotABackend { .. }
-            | Error::NotAPageServer { .. }
-            | Error::BadPem { .. }
-            | Error::CredentialsUnsendable { .. }
-            | Error::NetworkNotAllowed { .. } => Reason::UpstreamMisset,
-            Error::NotRead { .. } | Error::NotTaken { .. } => Reason::Io,
-        }
-    }
-
-    /// The name in metrics.
-    pub fn label(&self) -> &'static str {
-        match self {
-            Error::NotAUrl { .. } => "not_a_url",
-            Error::NotABackend { .. } => "not_a_backend",
-            Error::NotAPageServer { .. } => "not_a_page_server",
-            Error::PageServerRefuses { .. } => "page_server_refuses",
-            Error::PageServerBroke { .. } => "page_server_broke",
-            Error::BadPem { .. } => "bad_pem",
-            Error::Tls { .. } => "tls",
-            Error::ProxyRefuses { .. } => "proxy_refuses",
-            Error::CredentialsUnsendable { .. } => "credentials_unsendable",
-            Error::Unresolved { .. } => "unresolved",
-            Error::NotListening { .. } => "not_listening",
-            Error::Unreachable { .. } => "unreachable",
-            Error::Silent { .. } => "silent",
-            Error::TooSlow { .. } => "too_slow",
-            Error::Crowded { .. } => "crowded",
-            Error::Paused { .. } => "paused",
-            Error::LeftAlone { .. } => "left_alone",
-            Error::Cut { .. } => "cut",
-            Error::NotHttp { .. } => "not_http",
-            Error::BadResponse { .. } => "bad_response",
-            Error::TooLarge { .. } => "too_large",
-            Error::TooManyRedirects { .. } => "too_many_redirects",
-            Error::BadRedirect { .. } => "bad_redirect",
-            Error::OutOfReach { .. } => "out_of_reach",
-            Error::NetworkNotAllowed { .. } => "network_not_allowed",
-            Error::MovedInside { .. } => "moved_inside",
-            Error::NotRead { .. } => "not_read",
-            Error::NotTaken { .. } => "not_taken",
-        }
     }
 
     /// The problem with TLS, where it is known.

@@ -108,6 +108,11 @@ impl Host {
         }
     }
 
+    /// Its name in messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn register(&self, recorder: &Recorder) {
         recorder.register(self.calls.clone());
         recorder.register(self.pool.bound().clone());

@@ -25,7 +25,7 @@ impl Default for Networks {
 /// Which addresses a call may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AddressPolicy {
-    /// Any: the user of the command line chose the host.
+    /// Any: the user of the command line chose the host, or the operator that of object storage.
     Anywhere,
     /// For an upstream or a proxy that an operator named: never a more private zone than the one it first resolved to.
     Named { networks: Networks, pinned: Option<Zone> },

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::health::metrics;
 use crate::reply::audience::Audience;
 use crate::reply::receipt::{self, Receipt};
-use crate::reply::{folder_page, ivy};
+use crate::reply::{cache_headers, folder_page, ivy};
 use crate::route::{self, Content, Route};
 use crate::upload::write_headers::WriteHeaders;
 use crate::upload::{origin_headers, publishing, write_headers};
@@ -179,6 +179,7 @@ async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, ev
         return app.missing(repository::Error::NoSuchFile(url.path.clone()), &ask, url, event); // and no page: others are told the checksum
     }
     server.protect(&mut reply);
+    cache_headers::mark_unconfirmed(&mut reply.headers, &app.store);
     if who.token.is_some() && !request.headers.contains_key(header::AUTHORIZATION) {
         // Read with the cookie of a session, which ends: the browser shows it to nobody later.
         reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));

@@ -1,5 +1,7 @@
 //! The errors of the store. They can be cloned, because several callers may wait for one operation.
 
+mod hint;
+
 use crate::blobs::digest::Digest;
 use crate::journal::clock_doubt::ClockDoubt;
 use crate::journal::record::Seq;
@@ -95,6 +97,64 @@ pub enum Error {
     /// A row refers to a blob that is not on disk.
     #[error("the blob `{0}` is not on disk")]
     BlobMissing(Digest),
+    /// Object storage is not reached, does not answer in time, or failed.
+    #[error("the object storage `{url}` cannot be used: {cause}")]
+    ObjectsAway {
+        /// The place.
+        url: String,
+        /// What happened.
+        cause: String,
+    },
+    /// Object storage refuses the request.
+    #[error("the object storage `{url}` refuses a request: {cause}")]
+    ObjectsRefuse {
+        /// The place.
+        url: String,
+        /// What it said.
+        cause: String,
+    },
+    /// A row names a blob that is neither on disk nor in object storage.
+    #[error("the object storage `{url}` lacks the object `{key}`, which a row names")]
+    ObjectMissing {
+        /// The place.
+        url: String,
+        /// The key of the object.
+        key: String,
+    },
+    /// Object storage sent other bytes than those of the object.
+    #[error("the object storage `{url}` sent other bytes than those of the object `{key}`")]
+    ObjectDamaged {
+        /// The place.
+        url: String,
+        /// The key of the object.
+        key: String,
+    },
+    /// The segments in object storage are not of this journal, or have later rows.
+    #[error("the object storage `{url}` belongs to another journal or a later state of this one: {why}")]
+    ObjectsAhead {
+        /// The place.
+        url: String,
+        /// What was found there.
+        why: String,
+    },
+    /// Blobs of the folder may be only in object storage, and none is set.
+    #[error("blobs of the folder `{}` are in the object storage `{url}`, which is not set", data.display())]
+    ObjectsUnset {
+        /// The folder.
+        data: PathBuf,
+        /// The place.
+        url: String,
+    },
+    /// Blobs of the folder may be only in one object storage, and another one is set.
+    #[error("blobs of the folder `{}` are in the object storage `{url}`, and `{other}` is set", data.display())]
+    ObjectsOther {
+        /// The folder.
+        data: PathBuf,
+        /// The place that the folder names.
+        url: String,
+        /// The place that is set.
+        other: String,
+    },
     /// The operating system reported an input or output error.
     #[error("cannot {what} `{}`: {source}", path.display())]
     Io {
@@ -228,79 +288,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// What an operator can do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Locked(_) => {
-                Some("another daylight process uses it: wait until that ends, stop it, or name another folder".into())
-            }
-            Self::Foreign { .. } => Some("name an empty folder or one that does not exist yet with `--data`".into()),
-            Self::TooNew { .. } => Some(
-                "start the later version again; the way back to this one is a backup from before the upgrade: \
-                 `daylight restore BACKUP --data EMPTY_FOLDER` (docs/upgrading.md)"
-                    .into(),
-            ),
-            Self::Network { .. } => Some("put the data folder on a disk of this machine".into()),
-            Self::Busy(bound) => Some(match bound.setting() {
-                Some(setting) => format!("try again in a moment; the setting `{setting}` is the limit"),
-                None => "try again in a moment".into(),
-            }),
-            Self::DiskNearlyFull { .. } => Some("free space on the disk, or make the disk larger".into()),
-            Self::Clock(ClockDoubt::OffFromDatabase(_)) => Some(
-                "set the clocks of this machine and of the database's machine right, best by NTP; everything is written again then"
-                    .into(),
-            ),
-            Self::DatabaseAway { .. } | Self::NoCopy { .. } => Some(
-                "see whether PostgreSQL runs and can be reached from this machine; changes are accepted again by themselves".into(),
-            ),
-            Self::DatabaseOther { .. } => Some(
-                "name the right database in the setting `cluster.database`; or, if the database is right, start with an empty data folder, \
-                 which is filled from it"
-                    .into(),
-            ),
-            Self::NotAdopted { .. } => Some(
-                "`daylight cluster adopt --data DIR` writes them into the database; or name an empty data folder".into(),
-            ),
-            Self::InCluster(_) => Some(
-                "name it in the setting `cluster.database`; to go on without a database, restore a backup of this folder: \
-                 `daylight restore BACKUP --data EMPTY_FOLDER`"
-                    .into(),
-            ),
-            Self::Clock(_) => Some(
-                "set the machine's clock right, and everything is written again; or, if it is right, run \
-                 `daylight repair clock --clock-is-right`, and if it cannot be set, `daylight repair clock --rows-are-right`"
-                    .into(),
-            ),
-            Self::Poisoned => Some("check the disk and the system's log, then restart".into()),
-            Self::Nul { .. } => Some("choose a name without it".into()),
-            Self::BlobMissing(_) => Some("run `daylight check` to see what else is missing".into()),
-            Self::NoTruth { has_segments: true, .. } => {
-                Some("`daylight rebuild` rebuilds it from the segments".into())
-            }
-            Self::NotEmpty { .. } => Some("name a folder that is empty or does not exist".into()),
-            Self::Nested { .. } => Some("name a folder elsewhere, best on another disk".into()),
-            Self::OtherHistory(_) => Some("make the backup in a new folder".into()),
-            Self::IsBackup(_) => Some("`daylight restore TARGET --data DIR` makes a data folder from it".into()),
-            Self::NoBackup(_) => Some(
-                "name a folder that `daylight backup` made; if it was interrupted, run it again to complete it".into(),
-            ),
-            Self::Unrestored(_) => Some("delete the folder, and run `daylight restore` again".into()),
-            Self::NoTruth { .. } | Self::NoSegments(_) => Some("name the data folder of a server with `--data`".into()),
-            Self::SegmentsAhead { .. } => {
-                Some("run `daylight rebuild` to rebuild the database from the segments".into())
-            }
-            Self::Segment { .. } => {
-                Some("restore the file from a backup; `daylight check` lists all damaged files".into())
-            }
-            Self::Sqlite { source, .. } if is_corrupt(source) => {
-                Some("run `daylight rebuild` to rebuild the database from the segments".into())
-            }
-            full if full.is_disk_full() => Some("free space on the disk, or make the disk larger".into()),
-            Self::Io { what, path, source } => hint_of_io(what, path, source).map(Into::into),
-            _ => None,
-        }
-    }
-
     /// Whether the disk is full, by Daylight's floor or by the operating system. The operation was not done, so it may be
     /// repeated once there is space.
     pub fn is_disk_full(&self) -> bool {
@@ -338,22 +325,6 @@ impl Error {
 impl From<Full> for Error {
     fn from(Full(name): Full) -> Self {
         Self::Busy(name)
-    }
-}
-
-/// What an operator can do about an error of the operating system.
-fn hint_of_io(what: &str, path: &Path, source: &io::Error) -> Option<&'static str> {
-    use io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied, ReadOnlyFilesystem};
-    match source.kind() {
-        PermissionDenied => Some(
-            "run the command as the user that owns the folder, usually the user of the server, or give this user access",
-        ),
-        ReadOnlyFilesystem => {
-            Some("the file system is mounted read-only: mount it for writing, or name a folder elsewhere")
-        }
-        NotADirectory => Some("a file is where a folder is expected: name a folder"),
-        AlreadyExists if what == "make" && path.is_file() => Some("this is a file: name a folder"),
-        _ => None,
     }
 }
 

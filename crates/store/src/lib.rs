@@ -9,6 +9,7 @@ mod check;
 pub mod disk;
 mod error;
 mod journal;
+mod objects;
 mod pool;
 mod store;
 #[cfg(test)]
@@ -18,7 +19,7 @@ mod writer;
 
 pub use backup::rehearse::{Rehearsal, rehearse};
 pub use backup::restore::{Restored, restore};
-pub use backup::{BackedUp, backup};
+pub use backup::{BackedUp, Elsewhere, backup};
 pub use blobs::KeptBlob;
 pub use blobs::digest::{Digest, Hashes, Hashing, MoreDigests};
 pub use blobs::holds::Hold;
@@ -26,7 +27,7 @@ pub use blobs::life::{BlobLife, BlobUse, Keep, UseEnd};
 pub use blobs::orphans::Orphans;
 pub use blobs::staged::Staged;
 pub use cache::{CachedFile, CachedPath, FolderPresence, Held, Origin, Undigested, UpstreamPresence};
-pub use check::{Problem, Report, check};
+pub use check::{Problem, Report, check, check_with};
 pub use disk::derived::{CanRead, DamagedIndex, damaged_indexes, remove_damaged_indexes};
 #[cfg(any(test, feature = "fault"))]
 pub use disk::fault;
@@ -41,13 +42,16 @@ pub use journal::rebuild::{Rebuilt, rebuild};
 pub use journal::record::{RepositoryId, RepositoryKind, RepositoryRecord, Seq};
 pub use journal::segments::segment;
 pub use journal::token::TokenRecord;
+pub use objects::Objects;
+pub use objects::fetch_segments::fetch_segments;
+pub use objects::state::ObjectsState;
 pub use pool::lane::Lane;
 pub use pool::{Pool, PoolOptions, Threads};
 pub use store::options::StoreOptions;
 pub use store::progress::Progress;
 pub use store::{
-    Arrival, AsOf, AuthoredChange, Child, Collection, FolderLook, Frees, JournalPage, JournalRange, LevelRequest,
-    Store, UnitFilter, Withdrawals,
+    Adopted, Arrival, AsOf, AuthoredChange, Child, Collection, FolderLook, Frees, JournalPage, JournalRange,
+    LevelRequest, Store, UnitFilter, Withdrawals, try_objects,
 };
 pub use truth::as_of::CatalogAsOf;
 pub use truth::catalog::{

@@ -12,6 +12,12 @@ impl Error {
             Error::NotAPageServer { .. } => Some(
                 "it is `memcached://HOST:PORT`, `memcached://HOST:PORT?weight=N`, `redis://HOST:PORT/N` or `rediss://HOST:PORT/N`; the credentials are a setting of their own",
             ),
+            Error::NotADatabase { .. } => {
+                Some("it is `postgres://USER@HOST:PORT/NAME`; the password is a setting of its own")
+            }
+            Error::DatabaseWithoutTls { .. } => {
+                Some("set `ssl = on` in the settings of PostgreSQL, with a certificate and its key")
+            }
             Error::BadPem { .. } => Some("a PEM file has certificates in it, and for a client certificate its key"),
             Error::Tls { source, .. } => tls_error::trouble(source).map(TlsTrouble::hint),
             Error::ProxyRefuses { status: 407, .. } => {

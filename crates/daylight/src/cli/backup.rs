@@ -4,7 +4,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::folder_job;
 use std::path::PathBuf;
-use store::BackedUp;
+use store::{BackedUp, Elsewhere};
 use telemetry::Op;
 
 /// Back up the data folder, while a server uses it or not
@@ -13,6 +13,9 @@ use telemetry::Op;
 /// file system blobs are hard links: quick and small, but lost with the disk. Without --with-cached the cached files of upstreams are
 /// left out, and a restored server fetches them again. If a backup is interrupted, the earlier one stays usable, and the next run
 /// continues.
+///
+/// Where `store.objects` is set, the backup gets the blobs that are on the disk, and tells how many are only in object storage: copy the
+/// bucket as well, or let it keep deleted objects for as long as the backup.
 ///
 /// `daylight check --data TARGET` checks a backup, and `daylight restore` makes a data folder from it.
 #[derive(Debug, clap::Args)]
@@ -26,15 +29,16 @@ pub(super) struct Backup {
 
 impl Backup {
     pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
-        let (done, took) = folder_job::run(Op::Backup, context, |data, progress| {
-            Ok(store::backup(data, &self.target, self.with_cached, progress)?)
+        let (done, took) = folder_job::run(Op::Backup, context, |settings, progress| {
+            Ok(store::backup(&settings.store.data, &self.target, self.with_cached, progress)?)
         })?;
-        let BackedUp { seq, blobs, size_bytes, new_blobs, new_bytes, missing, cached_files } = done;
+        let BackedUp { seq, blobs, size_bytes, new_blobs, new_bytes, missing, elsewhere, cached_files } = done;
         let seq = seq.0;
         if context.flags.json {
             let all = serde_json::json!({
                 "seq": seq, "blobs": blobs, "bytes": size_bytes, "new_blobs": new_blobs, "new_bytes": new_bytes,
                 "kept": cached_files, "missing": missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "elsewhere": elsewhere.map(|of| serde_json::json!({ "objects": of.url, "blobs": of.blobs })),
                 "seconds": took.as_secs_f64(),
             });
             writeln!(context.out, "{all:#}")?;
@@ -43,6 +47,12 @@ impl Backup {
                 context.out,
                 "backed up through change {seq}: {blobs} blobs, {size_bytes} bytes, {new_bytes} new"
             )?;
+            if let Some(Elsewhere { url, blobs }) = elsewhere {
+                writeln!(
+                    context.out,
+                    "{blobs} of the blobs are only in `{url}` and not in the backup: keep that place, too"
+                )?;
+            }
         }
         match missing.len() {
             0 => Ok(()),

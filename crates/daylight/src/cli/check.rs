@@ -16,8 +16,8 @@ use telemetry::Tick;
 
 /// Check a data folder, or the indexes of a running server
 ///
-/// For a data folder it compares rows, blobs, journal and segments with each other, and decodes the saved indexes. It repairs nothing, and no
-/// server may be using the folder.
+/// For a data folder it compares rows, blobs, journal and segments with each other, and decodes the saved indexes. Where `store.objects` is
+/// set, it also looks for each blob there, and with --verify reads it. It repairs nothing, and no server may be using the folder.
 ///
 /// With --index it asks a running server whether the index files of its gem repositories agree: clients fail if they do not. For a remote repository it
 /// compares the cached files with the upstream's index, or with the map of a Koji hub, without asking the upstream.

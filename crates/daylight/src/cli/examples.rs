@@ -128,6 +128,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("restore", &["daylight restore /mnt/backup --data /var/lib/daylight --verify"]),
     ("check", &["daylight check --data /var/lib/daylight", "daylight check --index gems-private"]),
     ("rebuild", &["daylight rebuild --data /var/lib/daylight"]),
+    ("cluster adopt", &["daylight cluster adopt --data /var/lib/daylight --config /etc/daylight/daylight.toml"]),
     (
         "repair clock",
         &[

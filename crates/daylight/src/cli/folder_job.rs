@@ -3,21 +3,21 @@
 use super::context::Context;
 use super::folder;
 use super::progress::Bar;
-use std::path::Path;
+use crate::config::Settings;
 use std::time::Duration;
 use store::Progress;
 use telemetry::{Clock, Event, Op};
 
-/// Does the work on the data folder, with a progress bar. Returns what it returns, and how long it took.
+/// Does the work on the data folder of the settings, with a progress bar. Returns what it returns, and how long it took.
 pub(super) fn run<T>(
     op: Op,
     context: &mut Context<'_>,
-    work: impl FnOnce(&Path, &mut dyn FnMut(Progress)) -> anyhow::Result<T>,
+    work: impl FnOnce(&Settings, &mut dyn FnMut(Progress)) -> anyhow::Result<T>,
 ) -> anyhow::Result<(T, Duration)> {
     let (settings, _) = folder::load(context)?;
     let mut event = Event::job(op.as_str(), Clock::default().now());
     let bar = Bar::new();
-    let done = event.time(op, || work(&settings.store.data, &mut |progress| bar.show(progress)));
+    let done = event.time(op, || work(&settings, &mut |progress| bar.show(progress)));
     drop(bar);
     Ok((done?, Duration::from_nanos(event.tally(op).nanos)))
 }

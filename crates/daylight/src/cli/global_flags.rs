@@ -33,8 +33,10 @@ const CALLERS: &[&str] = &[
     "front",
 ];
 /// The commands that read the configuration of a server and work on its data folder.
-const FOLDER_COMMANDS: [&str; 11] =
-    ["serve", "front", "init", "config", "health", "backup", "restore", "check", "rebuild", "repair", "upgrade"];
+const FOLDER_COMMANDS: [&str; 12] = [
+    "serve", "front", "init", "config", "health", "backup", "restore", "check", "rebuild", "cluster", "repair",
+    "upgrade",
+];
 /// The flags that only [`CALLERS`] take.
 const CALLER_FLAGS: [&str; 2] = ["server", "server_trust"];
 /// The flags that only [`FOLDER_COMMANDS`] take.

@@ -10,6 +10,7 @@ mod backup;
 mod baseline;
 mod check;
 mod cleanup;
+mod cluster;
 mod completions;
 mod config;
 mod context;
@@ -49,6 +50,7 @@ mod restore;
 mod serve;
 mod settings;
 mod sizing;
+mod stored_objects;
 mod table;
 mod tail;
 mod target;
@@ -113,6 +115,7 @@ enum Verb {
     Restore(restore::Restore),
     Check(check::Check),
     Rebuild(rebuild::Rebuild),
+    Cluster(cluster::Cluster),
     Repair(repair::Repair),
     Upgrade(upgrade::Upgrade),
     Completions(completions::Completions),
@@ -199,6 +202,7 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> anyhow::Result<()> {
         Verb::Restore(restore) => restore.run(context),
         Verb::Check(check) => check.run(context),
         Verb::Rebuild(rebuild) => rebuild.run(context),
+        Verb::Cluster(cluster) => cluster.run(context),
         Verb::Repair(repair) => repair.run(context),
         Verb::Upgrade(upgrade) => upgrade.run(context),
         Verb::Completions(completions) => completions.run(context),

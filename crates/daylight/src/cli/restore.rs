@@ -3,8 +3,9 @@
 use super::context::Context;
 use super::failure::{Failure, plain};
 use super::folder_job;
+use super::stored_objects::StoredObjects;
 use std::path::PathBuf;
-use store::Restored;
+use store::{Elsewhere, Restored};
 use telemetry::Op;
 
 /// Make a data folder from a backup
@@ -24,12 +25,16 @@ pub(super) struct Restore {
 
 impl Restore {
     pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
-        let ((done, report, data), took) = folder_job::run(Op::Restore, context, |data, progress| {
+        let ((done, report, data), took) = folder_job::run(Op::Restore, context, |settings, progress| {
+            let (data, objects) = (&settings.store.data, StoredObjects::of(settings)?);
             let done = store::restore(&self.backup, data, progress)?;
-            let report = if self.verify { Some(store::check(data, true, progress)?) } else { None };
+            let report = match self.verify {
+                true => Some(store::check_with(data, true, objects.get(), progress)?),
+                false => None,
+            };
             Ok((done, report, data.display().to_string()))
         })?;
-        let Restored { seq, at, blobs, size_bytes, missing, refused, cached_files } = done;
+        let Restored { seq, at, blobs, size_bytes, missing, elsewhere, refused, cached_files } = done;
         let found = report.iter().flat_map(|report| &report.problems).map(ToString::to_string);
         let problems: Vec<String> = refused.into_iter().chain(found).map(|text| plain(&text).to_string()).collect();
         let (seq, at) = (seq.0, at.map(|at| at.to_string()));
@@ -37,6 +42,7 @@ impl Restore {
             let all = serde_json::json!({
                 "seq": seq, "at": at, "blobs": blobs, "bytes": size_bytes, "kept": cached_files,
                 "missing": missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "elsewhere": elsewhere.map(|of| serde_json::json!({ "objects": of.url, "blobs": of.blobs })),
                 "verified": report.is_some(), "problems": problems,
                 "seconds": took.as_secs_f64(),
             });
@@ -44,6 +50,9 @@ impl Restore {
         } else {
             let at = at.map(|at| format!(" of {at}")).unwrap_or_default();
             writeln!(context.out, "restored through change {seq}{at}: {blobs} blobs, {size_bytes} bytes")?;
+            if let Some(Elsewhere { url, blobs }) = elsewhere {
+                writeln!(context.out, "{blobs} of the blobs are only in `{url}`, which `store.objects` must name")?;
+            }
             if report.is_some() && problems.is_empty() {
                 writeln!(context.out, "every byte matches its digest")?;
             }

@@ -39,7 +39,8 @@ impl Upgrade {
             )
             .into());
         }
-        let (rehearsal, took) = folder_job::run(Op::Rehearse, context, |data, progress| {
+        let (rehearsal, took) = folder_job::run(Op::Rehearse, context, |settings, progress| {
+            let data = &settings.store.data;
             let runtime = remove_when_interrupted(Layout::new(data).rehearsal())?;
             let rehearsal = store::rehearse(data, progress);
             runtime.shutdown_background();

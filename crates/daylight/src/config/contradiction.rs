@@ -113,6 +113,16 @@ pub(super) fn unused_json_lines(settings: &Settings, entries: &[Entry]) -> Vec<S
     of_files.map(|entry| format!("`{}` has no effect: {why}", entry.key)).collect()
 }
 
+/// Warnings about settings of object storage without one.
+pub(super) fn unused_of_objects(settings: &Settings, entries: &[Entry]) -> Vec<String> {
+    if settings.store.objects.0.is_some() {
+        return Vec::new();
+    }
+    let of_objects = ["store.endpoint", "store.region", "store.credentials", "store.local_bytes"];
+    let set = entries.iter().filter(|entry| entry.origin != Origin::Default && of_objects.contains(&entry.key));
+    set.map(|entry| format!("`{}` has no effect without `store.objects`", entry.key)).collect()
+}
+
 /// The memory that everything with a bound can take, in bytes.
 pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
     let Settings { server, store, upstream, telemetry, .. } = settings;

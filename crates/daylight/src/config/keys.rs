@@ -4,9 +4,11 @@
 use super::acme::{Contacts, DirectoryUrl, EabKeyId, SecretReference, ServerNames};
 use super::alerts::DeclaredReceiver;
 use super::apps::AppSettings;
+use super::cluster::{DatabaseTrust, NodeName, OptionalDatabase};
 use super::error::Error;
 use super::findings::DeclaredFinding;
 use super::key::KeySpec;
+use super::objects::{EndpointUrl, ObjectsUrl, Region};
 use super::receivers::{HostPort, ReceiverUrl, VariableName};
 use super::references::References;
 use super::repositories::DeclaredRepository;
@@ -233,6 +235,19 @@ keys! {
         cached_bytes: u64 = Shares::cached_bytes, 16_777_216..=1_125_899_906_842_624;
         /// Free disk space, in bytes. Below it no packages, cached files or events are written.
         free_space_floor_bytes: u64 = |_| (256 << 20, "leaves room for changes of settings and tokens".into()), 0..=1_125_899_906_842_624;
+        /// Object storage (S3, or a server that speaks its protocol) that keeps the bytes of published packages and of the journal:
+        /// `s3://BUCKET/PREFIX`. The data folder then has copies of the packages that were used recently. Files of upstreams stay in the
+        /// data folder.
+        objects: ObjectsUrl = |_| (ObjectsUrl::default(), "a disk needs no other server".into());
+        /// URL of the server that has the bucket.
+        endpoint: EndpointUrl = |_| (EndpointUrl::default(), "`AWS_ENDPOINT_URL_S3`, else `AWS_ENDPOINT_URL`, else Amazon's server of the region".into());
+        /// Region of the bucket.
+        region: Region = |_| (Region::default(), "`AWS_REGION`, else `AWS_DEFAULT_REGION`, else `us-east-1`, which most other servers take".into());
+        /// Credentials for the bucket: `env:NAME` or `file:PATH` with one line `ACCESS_KEY:SECRET_KEY`, which is read again for each call.
+        /// Without it they are `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, else those of the role that a cloud gives to the machine.
+        credentials: SecretReference = |_| (SecretReference::default(), "programs of Amazon find them so".into());
+        /// Disk space for copies of packages that object storage keeps, in bytes. The least recently used copies are evicted first.
+        local_bytes: u64 = Shares::cached_bytes, 16_777_216..=1_125_899_906_842_624;
         /// How long the bytes of yanked and replaced packages are kept. URLs of earlier moments (`NAME@2026-11-01`) reach back as far.
         horizon: Duration = |_| (DAY * 400, "a year, and a month to look back at it".into());
         /// How long a deleted file or a removed repository can be restored. Its bytes are kept as long.
@@ -241,6 +256,21 @@ keys! {
         collect_after: Duration = |_| (DAY, "an operator who notices a mistake can still stop the server".into());
         /// The largest jump of the machine's clock that needs no decision. After a larger one, and at a start that far behind the last change, nothing is written until `daylight repair clock`.
         clock_jump: Duration = |_| (Duration::from_secs(5 * 60), "more than a clock is ever wrong by itself".into());
+    }
+
+    /// A database of PostgreSQL that orders all changes and keeps them, in place of the disk of one machine.
+    "cluster" as cluster: Cluster {
+        /// URL of the database: `postgres://HOST:PORT/NAME`, or with `USER@` before the host, which is `daylight` otherwise. Every change is
+        /// committed there, and the data folder has a copy from which this machine answers every read. Without it the data folder
+        /// has the only database.
+        database: OptionalDatabase = |_| (OptionalDatabase::default(), "one machine needs no other".into());
+        /// The password of that user: `file:PATH` or `env:NAME`. A file is read again for each connection.
+        database_password: SecretReference = |_| (SecretReference::default(), "the server of the database may believe a network or a machine".into());
+        /// Certificates with which the server of the database is believed: a PEM file with its authority or its own certificate, or `machine`
+        /// for the authorities that the machine trusts. With it the connection is encrypted, without it not.
+        database_trust: DatabaseTrust = |_| (DatabaseTrust::default(), "a database on the same machine needs no encryption".into());
+        /// Name of this machine in the journal of the database, to which each change has the name of the machine that made it.
+        node: NodeName = |_| (NodeName::of_machine(), "the name of the machine".into());
     }
 
     /// How upstreams are called, and the upstreams of the first remote repositories.

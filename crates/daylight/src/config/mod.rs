@@ -8,7 +8,9 @@ mod alerts;
 mod app_pages;
 mod app_table;
 mod apps;
+mod cluster;
 mod contradiction;
+mod database_contradiction;
 pub(crate) mod duration;
 mod environment;
 mod error;
@@ -17,6 +19,7 @@ mod findings;
 mod key;
 mod keys;
 mod machine;
+mod objects;
 mod receivers;
 pub(crate) mod references;
 mod renamed;
@@ -33,11 +36,13 @@ pub use alerts::{DeclaredReceiver, KEYS as ALERT_KEYS, ReceiverKind};
 pub use app_table::{KEYS as APP_KEYS, LANE as LANE_KEYS, PAGES as PAGES_KEYS};
 pub use apps::{AppSettings, GivenApp, TlsFiles};
 pub use client::Secret;
+pub use cluster::{DatabaseTrust, NodeName, OptionalDatabase};
 pub use environment::{Environment, OTHERS as OTHER_VARIABLES};
 pub use error::Error;
 pub use findings::{DeclaredFinding, KEYS as FINDING_KEYS};
-pub use keys::{Acme, Server, Settings, Store, Telemetry, Upstream};
+pub use keys::{Acme, Cluster, Server, Settings, Store, Telemetry, Upstream};
 pub use machine::Machine;
+pub use objects::{Bucket, EndpointUrl, ObjectsUrl, Region};
 pub use receivers::{HostPort, ReceiverUrl, VariableName};
 pub use references::References;
 pub use repositories::DeclaredRepository;
@@ -134,7 +139,9 @@ fn read(
     let mut warnings = sources.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);
     warnings.extend(tls::contradictions(&settings, front.is_some())?);
+    warnings.extend(database_contradiction::find(&settings, front.is_some())?);
     warnings.extend(contradiction::unused_json_lines(&settings, &sources.entries));
+    warnings.extend(contradiction::unused_of_objects(&settings, &sources.entries));
     Ok((settings, Loaded { entries: sources.entries, warnings, file: file.map(Path::to_owned), machine }))
 }
 

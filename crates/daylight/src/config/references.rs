@@ -82,6 +82,11 @@ impl References {
         Err(BadSetting::new(text, hint))
     }
 
+    /// The variables with these names that are set.
+    pub(crate) fn variables<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = (&'a str, &'a str)> {
+        names.iter().filter_map(|name| Some((*name, self.variables.get(*name)?.as_str())))
+    }
+
     fn variable(&self, name: &str) -> Result<Secret, BadSetting> {
         let found = self.variables.get(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         found.map(Secret::new).ok_or_else(|| {

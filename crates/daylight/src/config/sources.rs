@@ -15,7 +15,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The keys that refer to a secret, in place of which somebody may write the secret.
-const REFERRING: [&str; 2] = ["telemetry.otlp_headers_env", "server.acme.eab_key"];
+const REFERRING: [&str; 4] =
+    ["telemetry.otlp_headers_env", "server.acme.eab_key", "cluster.database_password", "store.credentials"];
 /// The key that names the data folder.
 const DATA: &str = "store.data";
 

@@ -318,3 +318,42 @@ fn stored_events_are_a_number_with_or_without_quotes_or_auto() {
         );
     }
 }
+
+#[test]
+fn a_database_is_for_a_server_of_repositories_and_its_password_is_never_shown() {
+    let database = "[cluster]\ndatabase = \"postgres://db.example/packages\"\n";
+    let (settings, loaded) = from_file(database).unwrap();
+    let url = settings.cluster.database.0.unwrap();
+    assert_eq!((url.user(), url.name()), ("daylight", "packages"));
+    assert!(loaded.warnings[0].contains("is not encrypted"), "{:?}", loaded.warnings);
+    for quiet in
+        ["postgres://127.0.0.1/packages\"\n", "postgres://db.example/packages\"\ndatabase_trust = \"machine\"\n"]
+    {
+        assert!(from_file(&format!("[cluster]\ndatabase = \"{quiet}")).unwrap().1.warnings.is_empty(), "{quiet}");
+    }
+    for idle in ["database_password = \"env:SECRET\"", "database_trust = \"/db.pem\""] {
+        let warnings = from_file(&format!("[cluster]\n{idle}\n")).unwrap().1.warnings;
+        assert!(warnings[0].ends_with("has no effect without `cluster.database`"), "{warnings:?}");
+    }
+    for (secret, key) in [("postgres://me:hush@db/packages", "database"), ("hush", "database_password")] {
+        let (text, _) = refusal(from_file(&format!("[cluster]\n{key} = \"{secret}\"\n")));
+        assert!(text.contains(&format!("`cluster.{key}` must be")) && !text.contains("hush"), "{text}");
+    }
+    let given = GivenApp { to: vec!["http://127.0.0.1:1".to_owned()], ..GivenApp::default() };
+    let front = load_front(Some(file(database).path()), &environment(&[]), &[], &given, SMALL);
+    assert!(front.unwrap_err().to_string().contains("`cluster.database` is for `daylight serve`"));
+}
+
+#[test]
+fn settings_of_object_storage_without_a_bucket_have_no_effect_and_its_keys_are_never_shown() {
+    let text = "endpoint = \"https://s3.example\"\ncredentials = \"env:KEYS\"\n";
+    let (_, loaded) = from_file(&format!("[store]\n{text}")).unwrap();
+    let expected =
+        ["endpoint", "credentials"].map(|key| format!("`store.{key}` has no effect without `store.objects`"));
+    assert_eq!(loaded.warnings, expected);
+    let (settings, loaded) = from_file(&format!("[store]\nobjects = \"s3://packages/daylight\"\n{text}")).unwrap();
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    assert_eq!(settings.store.objects.0.unwrap().to_string(), "s3://packages/daylight");
+    let (text, _) = refusal(from_file("[store]\ncredentials = \"lamp:hush\"\n"));
+    assert!(text.contains("`store.credentials` must be `file:PATH` or `env:NAME`") && !text.contains("hush"), "{text}");
+}

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use insight::{DiskFact, ProgramFacts, ReadOnlyFact};
-use store::ReadOnly;
+use store::{DatabaseState, ReadOnly};
 use telemetry::{Tick, lock};
 
 /// Adds the disk, and why nothing is written.
@@ -13,8 +13,13 @@ pub(super) fn add(app: &App, facts: &mut ProgramFacts) {
         let [within_hour, within_days] = lock(&app.gathered.free).record(Tick::now(), free_bytes);
         facts.disk = Some(DiskFact { free_bytes, floor_bytes, within_hour, within_days });
     }
-    facts.read_only = app
-        .store
-        .read_only()
-        .map(|why| ReadOnlyFact { why: why.to_string(), is_for_space: matches!(why, ReadOnly::Full | ReadOnly::Low) });
+    facts.read_only = app.store.read_only().map(|why| {
+        let away = app.store.database().and_then(DatabaseState::away).filter(|_| why == ReadOnly::Database);
+        let is_for_space = matches!(why, ReadOnly::Full | ReadOnly::Low);
+        // Strangers read the words about the server's state, and only operators read findings.
+        ReadOnlyFact {
+            why: away.map_or_else(|| why.to_string(), |away| format!("{why}: {}", away.cause)),
+            is_for_space,
+        }
+    });
 }

@@ -26,7 +26,7 @@ macro_rules! reasons {
 reasons! {
     StandsStill "serving stands still" 503 "An event loop is blocked, a probe of the server through its own socket has no answer, or requests wait and none is answered. The log says what everybody was doing";
     Unreadable "the database cannot be read" 503 "The data folder is damaged, or on a disk that reports errors";
-    ReadOnly "read-only" 200 "Nothing is written: the disk is full, or the clock jumped";
+    ReadOnly "read-only" 200 "Nothing is written: the disk is full, the clock jumped, or PostgreSQL cannot be used";
     Clock "the machine's clock counts as wrong" 200 "Time is added to that of the machine";
     Upstreams "upstreams" 200 "Some failed repeatedly, and are not called for now";
     Behind "repositories behind their upstreams" 200 "A change that an upstream announced has not been seen yet";

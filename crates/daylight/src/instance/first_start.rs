@@ -95,4 +95,4 @@ fn admin() -> NewToken {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

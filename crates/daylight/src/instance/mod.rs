@@ -1,12 +1,12 @@
 //! A data folder that is open and ready to answer requests, without a socket.
 
+pub(crate) mod database;
 mod declared_repositories;
 pub(crate) mod first_start;
 pub mod init;
+pub(crate) mod objects;
 pub mod sinks;
 mod store_options;
-#[cfg(test)]
-pub(crate) mod two_stores;
 mod upstreams;
 
 use crate::access::Access;
@@ -157,7 +157,7 @@ impl Instance {
         // A request uses one queue at a time. So every request that has a place in its class, or waited for an upstream, finds a place in
         // the queues of the store.
         let places = classes.places() + settings.server.max_waiting + SPARE_PLACES;
-        let store = Store::open(store_options(settings, places, &clock, &recorder, &log))?;
+        let store = Store::open(store_options(settings, places, &clock, &recorder, &log, back.handle())?)?;
         EventId::set_node(store.node());
         if settings.conformance && store.last() == Seq(0) {
             clock.set(Some(conformance::BEGINNING));

@@ -1,19 +1,24 @@
 //! What the store gets from the settings.
 
-use crate::config::Settings;
+use super::{database, objects};
+use crate::config::{Error, Settings};
 use std::sync::Arc;
 use store::{BlobLife, StoreOptions};
 use telemetry::{Clock, Log, Recorder};
+use tokio::runtime::Handle;
 
-/// The options of the store. `places`: requests that may wait in each of its queues.
+/// The options of the store. `places`: requests that may wait in each of its queues. `back`: the runtime that calls object storage.
 pub(super) fn store_options(
     settings: &Settings,
     places: u64,
     clock: &Clock,
     recorder: &Arc<Recorder>,
     log: &Log,
-) -> StoreOptions {
-    StoreOptions {
+    back: &Handle,
+) -> Result<StoreOptions, Error> {
+    Ok(StoreOptions {
+        database: database::of(settings)?,
+        objects: objects::of(settings, recorder, back)?,
         readers: settings.store.readers,
         reader_cache_bytes: settings.store.reader_cache_bytes,
         blob_threads: settings.store.blob_threads,
@@ -33,5 +38,5 @@ pub(super) fn store_options(
             collect_after: settings.store.collect_after,
         },
         ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
-    }
+    })
 }

@@ -1,13 +1,14 @@
-//! Headers that say whether a file of an upstream came from the cache.
+//! Headers that say whether a file of an upstream came from the cache, and why an answer may lack the newest changes.
 
 use http::HeaderMap;
 use http::header::{self, HeaderName, HeaderValue};
 use repository::{Freshness, How};
+use store::{DatabaseState, Store};
 use telemetry::Reason;
 
 /// `Cache-Status` (RFC 9211).
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
-/// Why the file is stale.
+/// Why the answer is stale.
 const STALE: HeaderName = HeaderName::from_static("daylight-stale");
 
 /// Inserts the headers. Only a stale file has an `Age`: other replies may be cached as pages, in which the age would not grow.
@@ -28,4 +29,12 @@ pub(crate) fn insert(headers: &mut HeaderMap, freshness: Freshness) {
 /// Tells why the upstream could not confirm the answer.
 pub(crate) fn mark_stale(headers: &mut HeaderMap, why: Reason) {
     headers.insert(STALE, HeaderValue::from_static(why.as_str()));
+}
+
+/// Tells that changes of other machines may be missing, while the database cannot be used. A page that is kept with this header holds no
+/// longer than that ([`Store::open`]).
+pub(crate) fn mark_unconfirmed(headers: &mut HeaderMap, store: &Store) {
+    if store.database().is_some_and(DatabaseState::is_away) && !headers.contains_key(STALE) {
+        mark_stale(headers, Reason::TruthUnreachable);
+    }
 }

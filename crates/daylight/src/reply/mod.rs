@@ -1,7 +1,7 @@
 //! Turns what was found into a reply: headers, body, and the status where `status` does not have it.
 
 pub(crate) mod audience;
-mod cache_headers;
+pub(crate) mod cache_headers;
 mod checksum_headers;
 pub(crate) mod explain_link;
 pub(crate) mod folder_page;

@@ -15,7 +15,7 @@ use repository::Ask;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
-use telemetry::{EventId, Millis};
+use telemetry::{EventId, Millis, Reason};
 use web::{Refusal, RefusalPage, Shell};
 
 /// Longest reason phrase with a link, in bytes.
@@ -69,7 +69,10 @@ pub(crate) fn refusal(
             headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
         _ if status == StatusCode::SERVICE_UNAVAILABLE => {
-            let after_s = error.until().map_or(1, |until| (until.0.saturating_sub(now.0) / 1000).max(1));
+            // A server that starts again needs some seconds.
+            let restarts = matches!(error.reason(), Reason::TruthUnreachable | Reason::ObjectsAway);
+            let usual_s = if restarts { 5 } else { 1 };
+            let after_s = error.until().map_or(usual_s, |until| (until.0.saturating_sub(now.0) / 1000).max(1));
             headers.insert(header::RETRY_AFTER, HeaderValue::from(after_s));
         }
         _ => {}

@@ -61,6 +61,8 @@ fn of_reason(reason: Reason) -> StatusCode {
         | R::WaitersFull
         | R::StorePoisoned
         | R::ClockDoubted
+        | R::ObjectsAway
+        | R::ObjectMissing
         | R::TruthUnreachable
         | R::TooManyConnections
         | R::UpstreamPaused

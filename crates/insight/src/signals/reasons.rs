@@ -34,6 +34,7 @@ const COUNTED: &[Reason] = &[
     Reason::StorePoisoned,
     Reason::ClockDoubted,
     Reason::TruthUnreachable,
+    Reason::ObjectsAway,
 ];
 
 impl ReasonsSeen {

@@ -44,6 +44,8 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::SpoolWrite => false,
         // A question of a person, which may be long.
         Op::EventsRead | Op::EventsWait | Op::AskWait | Op::MetricsWrite | Op::ProfileWait => false,
+        // The way to object storage has limits of its own, and the store tells when it is away.
+        Op::ObjectWait | Op::ObjectPut | Op::ObjectGet | Op::ObjectLook | Op::ObjectList | Op::ObjectDelete => false,
         // Work of jobs.
         Op::PageCompress
         | Op::AlertSend
@@ -52,6 +54,7 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::SegmentShip
         | Op::Check
         | Op::Rebuild
+        | Op::Adopt
         | Op::Backup
         | Op::Restore
         | Op::Rehearse
@@ -60,7 +63,7 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::AcmeWait
         | Op::AcmeKeep => false,
         // The database of PostgreSQL, which is another server.
-        Op::DatabaseConnect | Op::DatabaseFlight | Op::DatabaseRead => false,
+        Op::DatabaseConnect | Op::DatabaseAppend | Op::DatabaseRead => false,
         Op::PageLookup
         | Op::PageKeep
         | Op::Route

@@ -49,8 +49,27 @@ pub struct BackedUp {
     pub new_bytes: u64,
     /// Blobs that the truth names and that are missing in the data folder, and so in the backup.
     pub missing: Vec<Digest>,
+    /// The blobs that are only in object storage, and so not in the backup.
+    pub elsewhere: Option<Elsewhere>,
     /// The number of cached files of upstreams.
     pub cached_files: u64,
+}
+
+/// Blobs that are in object storage and not in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The place.
+    pub url: String,
+    /// Their number.
+    pub blobs: u64,
+}
+
+impl Elsewhere {
+    /// The missing blobs of a folder that names a place in object storage; they are missing no more.
+    pub(crate) fn of(disk: &dyn Disk, layout: &Layout, missing: &mut Vec<Digest>) -> Result<Option<Self>> {
+        let Some(url) = layout.objects_url(disk)? else { return Ok(None) };
+        Ok(Some(Self { url, blobs: std::mem::take(missing).len() as u64 }))
+    }
 }
 
 /// Brings the backup in the folder `target` up to date with the data folder `data`: truth, blobs and segments, and with
@@ -82,7 +101,11 @@ pub fn backup(data: &Path, target: &Path, with_cached: bool, progress: &mut dyn 
 
     let transfer = Transfer::linking(&from, to);
     let Blobs { new_blobs, new_bytes, mut missing, refused } = transfer.blobs(&wanted, &before, progress)?;
+    let elsewhere = Elsewhere::of(&RealDisk, &from, &mut missing)?;
     missing.extend(refused.into_iter().map(|(digest, _)| digest));
+    if let Some(Elsewhere { url, .. }) = &elsewhere {
+        note_objects(to, url)?;
+    }
     let cached_files = if with_cached { copy_cached(&from, to, &transfer, progress)? } else { 0 };
     sync_all(to)?;
     put(&new, &to.truth())?;
@@ -91,7 +114,7 @@ pub fn backup(data: &Path, target: &Path, with_cached: bool, progress: &mut dyn 
     // Used for metrics only: if only the server may write to the folder, the backup succeeds without it.
     let _ = from.note_backup(seq);
     let size_bytes = wanted.iter().map(|(_, size_bytes)| size_bytes).sum();
-    Ok(BackedUp { seq, blobs: wanted.len() as u64, size_bytes, new_blobs, new_bytes, missing, cached_files })
+    Ok(BackedUp { seq, blobs: wanted.len() as u64, size_bytes, new_blobs, new_bytes, missing, elsewhere, cached_files })
 }
 
 /// All blobs of a truth with their sizes, ordered by digest.
@@ -104,6 +127,12 @@ pub(crate) fn all_blobs(truth: &mut Sqlite) -> Result<Vec<(Digest, u64)>> {
         }
         all.extend(page);
     }
+}
+
+/// Writes into a folder which place in object storage has its blobs.
+pub(crate) fn note_objects(to: &Layout, url: &str) -> Result<()> {
+    let space = Space::new(Arc::new(RealDisk), to.data().to_owned(), 0, Log::silent());
+    space.put(&to.data().join("objects.new"), &to.objects(), format!("{url}\n").as_bytes())
 }
 
 /// Copies a regular file to a path where no file exists. Does not sync.

@@ -1,6 +1,8 @@
 //! Makes a data folder from a backup. They share no files, so that neither can damage the other.
 
-use crate::backup::{Blobs, Transfer, all_blobs, are_nested, copy_cached, copy_file, lock_target, sync_all};
+use crate::backup::{
+    Blobs, Elsewhere, Transfer, all_blobs, are_nested, copy_cached, copy_file, lock_target, note_objects, sync_all,
+};
 use crate::blobs::digest::Digest;
 use crate::disk::confined::Confined;
 use crate::disk::layout::Layout;
@@ -29,6 +31,8 @@ pub struct Restored {
     pub size_bytes: u64,
     /// Blobs that the truth names and that are missing in the backup.
     pub missing: Vec<Digest>,
+    /// The blobs that are only in object storage, and so not in the backup.
+    pub elsewhere: Option<Elsewhere>,
     /// Files of the backup that were not taken, each with the reason: they are not regular files, or do not have the size and the
     /// digest that the backup names.
     pub refused: Vec<String>,
@@ -72,7 +76,11 @@ pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> 
     let wanted = all_blobs(&mut truth)?;
     drop(truth);
     let transfer = Transfer::verifying(&source, &from, &to);
-    let Blobs { missing, refused, .. } = transfer.blobs(&wanted, &[], progress)?;
+    let Blobs { mut missing, refused, .. } = transfer.blobs(&wanted, &[], progress)?;
+    let elsewhere = Elsewhere::of(&source, &from, &mut missing)?;
+    if let Some(Elsewhere { url, .. }) = &elsewhere {
+        note_objects(&to, url)?;
+    }
     let refused = refused.into_iter().map(|(digest, why)| format!("the blob `{digest}` was not restored: {why}"));
     let mut refused: Vec<String> = refused.collect();
     for segment in segments::list(&source, &from)? {
@@ -93,5 +101,5 @@ pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> 
     sync_all(&to)?;
     to.end_restore(&*disk, &space)?;
     let size_bytes = wanted.iter().map(|(_, size_bytes)| size_bytes).sum();
-    Ok(Restored { seq, at, blobs: wanted.len() as u64, size_bytes, missing, refused, cached_files })
+    Ok(Restored { seq, at, blobs: wanted.len() as u64, size_bytes, missing, elsewhere, refused, cached_files })
 }

@@ -6,6 +6,7 @@ use crate::blobs::digest::Digest;
 use crate::blobs::life::BlobLife;
 use crate::error::Result;
 use crate::journal::change::Change;
+use crate::journal::record::Seq;
 use crate::truth::catalog::{Batch, Expect};
 use crate::writer::committer::Committer;
 use std::collections::VecDeque;
@@ -31,6 +32,8 @@ pub(crate) struct Deleted {
     pub(crate) size_bytes: u64,
     /// Blobs whose rows are written and whose files are still to be removed in another turn.
     pub(crate) rest: Vec<Digest>,
+    /// Blobs whose rows are written, each with the generation of its object, which may be deleted now.
+    pub(crate) ended: Vec<(Digest, Seq)>,
     /// The other blobs stay until the next round: a backup needs all blobs, or no row could be written for them.
     pub(crate) paused: bool,
 }
@@ -44,7 +47,15 @@ impl Deletion {
     ///
     /// Blobs that no row names are deleted first: they need no row, so this frees space even on a full disk. For the others the
     /// row is written before the file is removed. A crash in between leaves a file that no row names.
-    pub(crate) fn turn(&self, committer: &mut Committer, blobs: &[Digest], now: Millis) -> Result<Deleted> {
+    ///
+    /// `with_rows`: all get a row, because they may be objects. It ends the generation of the object.
+    pub(crate) fn turn(
+        &self,
+        committer: &mut Committer,
+        blobs: &[Digest],
+        with_rows: bool,
+        now: Millis,
+    ) -> Result<Deleted> {
         let until = Tick::now().plus(TURN_TIME);
         let mut deleted = Deleted::default();
         // Nothing is deleted by a clock that may be wrong.
@@ -59,12 +70,13 @@ impl Deletion {
             let uses = committer.blob_uses(digest)?;
             match uses.iter().any(|one| one.keeps(&self.life, now)) {
                 true => {}
-                false if uses.is_empty() => unnamed.push_back(*digest),
+                false if uses.is_empty() && !with_rows => unnamed.push_back(*digest),
                 false => named.push_back(*digest),
             }
         }
         self.remove(&mut unnamed, until, &mut deleted)?;
         if !named.is_empty() {
+            let ended = if with_rows { committer.generations(named.iter().copied())? } else { Vec::new() };
             let changes = vec![Change::Collected { blobs: named.iter().copied().collect() }];
             let (by, from) = ("daylight".to_owned(), "server".to_owned());
             // Another process may publish these bytes meanwhile.
@@ -74,6 +86,7 @@ impl Deletion {
                 // No file is removed without its row.
                 return Ok(Deleted { paused: true, ..deleted });
             }
+            deleted.ended = ended;
             self.remove(&mut named, until, &mut deleted)?;
         }
         deleted.rest.extend(unnamed.into_iter().chain(named));
@@ -85,9 +98,10 @@ impl Deletion {
         while (deleted.blobs == 0 || Tick::now() < until)
             && let Some(digest) = blobs.pop_front()
         {
-            if let Some(size_bytes) = self.blobs.remove(&digest)? {
+            let size_bytes = self.blobs.remove(&digest)?;
+            if size_bytes.is_some() || !deleted.ended.is_empty() {
                 deleted.blobs += 1;
-                deleted.size_bytes += size_bytes;
+                deleted.size_bytes += size_bytes.unwrap_or_default();
             }
         }
         Ok(())

@@ -14,6 +14,31 @@ use std::fmt::{self, Write as _};
 #[serde(into = "String", try_from = "String")]
 pub struct Digest(pub [u8; 32]);
 
+impl Digest {
+    /// The first and the last digest that start with this byte.
+    pub(crate) fn beginning_with(first: u8) -> (Self, Self) {
+        let of = |rest: u8| {
+            let mut bytes = [rest; 32];
+            bytes[0] = first;
+            Self(bytes)
+        };
+        (of(0), of(u8::MAX))
+    }
+
+    /// The digest right before this one; `None`: it is the first.
+    pub(crate) fn before(&self) -> Option<Self> {
+        let mut bytes = self.0;
+        for byte in bytes.iter_mut().rev() {
+            let borrows = *byte == 0;
+            *byte = byte.wrapping_sub(1);
+            if !borrows {
+                return Some(Self(bytes));
+            }
+        }
+        None
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

@@ -20,6 +20,7 @@ use crate::disk::space::Space;
 use crate::disk::{Disk, DiskFile};
 use crate::error::{Error, Result};
 use crate::journal::record::RepositoryId;
+use crate::objects::local_copies::LocalCopies;
 use bytes::Bytes;
 use std::collections::HashSet;
 use std::fs::File;
@@ -43,13 +44,20 @@ pub(crate) struct Blobs {
     next: AtomicU64,
     /// The blobs that uploads in progress rely on.
     holds: Holds,
+    /// The blobs on the disk, where object storage has all of them.
+    local: Option<Arc<LocalCopies>>,
     /// Locked while a derived file is written, so that only one is written at a time.
     writing_derived: Mutex<()>,
 }
 
 impl Blobs {
     /// Makes the folders, and removes temporary files of an earlier process.
-    pub(crate) fn open(disk: Arc<dyn Disk>, layout: Layout, space: Arc<Space>) -> Result<Self> {
+    pub(crate) fn open(
+        disk: Arc<dyn Disk>,
+        layout: Layout,
+        space: Arc<Space>,
+        local: Option<Arc<LocalCopies>>,
+    ) -> Result<Self> {
         let blobs = Self {
             disk,
             layout,
@@ -58,6 +66,7 @@ impl Blobs {
             placing: RwLock::default(),
             next: AtomicU64::new(0),
             holds: Holds::default(),
+            local,
             writing_derived: Mutex::default(),
         };
         for folder in [blobs.layout.blobs(), blobs.layout.blobs_by_digest(), blobs.layout.temporary_blobs()] {
@@ -94,7 +103,14 @@ impl Blobs {
         let file = self.disk.open(&path).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => Error::BlobMissing(*digest),
             _ => Error::io("open", &path)(e),
-        })?;
+        });
+        if let Some(local) = &self.local {
+            match &file {
+                Ok(_) => local.used(digest),
+                Err(_) => local.missed(),
+            }
+        }
+        let file = file?;
         let size_bytes = file.metadata().map_err(Error::io("look at", &path))?.len();
         Ok((file, size_bytes))
     }
@@ -126,9 +142,16 @@ impl Blobs {
     pub(crate) fn remove(&self, digest: &Digest) -> Result<Option<u64>> {
         self.space.check_sound()?;
         let path = self.layout.blob(digest).file;
-        let Some(size_bytes) = self.disk.size(&path).map_err(Error::io("look at", &path))? else { return Ok(None) };
+        let Some(size_bytes) = self.disk.size(&path).map_err(Error::io("look at", &path))? else {
+            self.local.iter().for_each(|local| local.removed(digest));
+            return Ok(None);
+        };
         match self.holds.unless_held(digest, || self.disk.unlink(&path)) {
-            Some(removed) => removed.map(|()| Some(size_bytes)).map_err(Error::io("remove", &path)),
+            Some(removed) => {
+                removed.map_err(Error::io("remove", &path))?;
+                self.local.iter().for_each(|local| local.removed(digest));
+                Ok(Some(size_bytes))
+            }
             None => Ok(None),
         }
     }
@@ -244,6 +267,7 @@ impl TemporaryBlob {
         blobs.make_synced_folder(&place.inner)?;
         blobs.space.rename(&path, &place.file)?;
         self.path = None;
+        blobs.local.iter().for_each(|local| local.placed(hashes.sha256, hashes.size_bytes));
         Ok(KeptBlob { hashes, hold })
     }
 }

@@ -1,12 +1,14 @@
 //! Checks the data folder: compares rows, blobs and segments with each other.
 
 mod cached_files;
+mod objects;
 mod problem;
 
 pub use problem::{Problem, Report};
 
 use crate::backup::lock_target;
-use crate::blobs::digest::{Hashes, hex};
+use crate::blobs::digest::{Digest, Hashes, hex};
+use crate::blobs::files;
 use crate::blobs::orphans::find_orphans;
 use crate::disk::confined::Confined;
 use crate::disk::layout::Layout;
@@ -15,9 +17,11 @@ use crate::error::{Error, Result};
 use crate::journal::recent_rows::{self, is_recent};
 use crate::journal::record::Seq;
 use crate::journal::segments::{self, Segment};
+use crate::objects::Objects;
 use crate::store::progress::Progress;
 use crate::truth::catalog::Catalog;
 use crate::truth::sqlite::Sqlite;
+use objects::CheckedObjects;
 use sha2::{Digest as _, Sha256};
 use std::io::Read;
 use std::path::Path;
@@ -28,6 +32,16 @@ const PAGE: usize = 1024;
 /// Checks the folder of a server that is not running. Changes nothing: it does not open the store, which would remove and
 /// complete the files of a killed process.
 pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report> {
+    check_with(data, verify, None, progress)
+}
+
+/// The same with the object storage that has the blobs of the folder. Without it, blobs that are not on the disk are only counted.
+pub fn check_with(
+    data: &Path,
+    verify: bool,
+    objects: Option<&Objects>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report> {
     let layout = Layout::new(data);
     if layout.is_being_restored() {
         return Err(Error::Unrestored(data.to_owned()));
@@ -41,12 +55,12 @@ pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> R
     // A backup may be on a network file system.
     let _lock = if layout.is_backup() { lock_target(&layout)? } else { Some(layout.lock()?) };
     if !layout.is_backup() {
-        return check_on(&RealDisk, &layout, verify, progress);
+        return check_on(&RealDisk, &layout, verify, objects, progress);
     }
     // Others may have written the backup.
     let disk = Confined::open(data).map_err(Error::io("open", data))?;
     disk.size(&layout.truth()).map_err(Error::io("look at", &layout.truth()))?;
-    check_on(&disk, &layout, verify, progress)
+    check_on(&disk, &layout, verify, objects, progress)
 }
 
 /// Checks everything. With `verify`, reads every byte of every blob and of every cached file; without it, reads only a sample of
@@ -55,13 +69,19 @@ pub(crate) fn check_on(
     disk: &dyn Disk,
     layout: &Layout,
     verify: bool,
+    objects: Option<&Objects>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
     let open = if layout.is_backup() { Sqlite::copied } else { Sqlite::reader };
     let truth: &mut dyn Catalog = &mut open(&layout.truth())?;
     let mut report = Report::default();
     journal(truth, &mut report, progress)?;
-    blobs(truth, disk, layout, verify, &mut report, progress)?;
+    let objects = objects.map(CheckedObjects::new);
+    BlobCheck { disk, layout, verify, objects, elsewhere: layout.objects_url(disk)? }.all(
+        truth,
+        &mut report,
+        progress,
+    )?;
     report.empty_files = empty_files(truth)?;
     cached_files::check_cached_files(disk, layout, verify, &mut report, progress)?;
     let segments = segments::list(disk, layout)?;
@@ -72,7 +92,7 @@ pub(crate) fn check_on(
     for gap in segments::gaps(&segments) {
         report.problems.push(Problem::SegmentMissing { first: Seq(gap.after.0 + 1), last: gap.last });
     }
-    let names = |folder: &Path| disk.list(folder).map_err(Error::io("list", folder));
+    let names = |folder: &Path| files::names(disk, folder);
     let differing = recent_rows::differing(truth, disk, layout)?;
     report.problems.extend(differing.map(Problem::RecentRowDiffers));
     let segment = |name: &str| name == segments::TEMPORARY || is_recent(name) || Segment::parse(name).is_some();
@@ -114,45 +134,85 @@ fn journal(truth: &mut dyn Catalog, report: &mut Report, progress: &mut dyn FnMu
     Ok(())
 }
 
-fn blobs(
-    truth: &mut dyn Catalog,
-    disk: &dyn Disk,
-    layout: &Layout,
+/// The check of all blobs that rows name.
+struct BlobCheck<'a> {
+    disk: &'a dyn Disk,
+    layout: &'a Layout,
     verify: bool,
-    report: &mut Report,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<()> {
-    let total = truth.blob_count()?;
-    let mut after = None;
-    loop {
-        let page = truth.blobs(after, PAGE)?;
-        let Some((last, _)) = page.last() else { return Ok(()) };
-        after = Some(*last);
-        for (digest, expected) in page {
-            let path = layout.blob(&digest).file;
-            let size = match disk.size(&path) {
-                Err(error) if is_irregular(&error) => {
-                    report.problems.push(Problem::Stray(path));
-                    continue;
+    objects: Option<CheckedObjects>,
+    /// The place that has blobs which are not on the disk.
+    elsewhere: Option<String>,
+}
+
+impl BlobCheck<'_> {
+    fn all(mut self, truth: &mut dyn Catalog, report: &mut Report, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+        let total = truth.blob_count()?;
+        let mut after = None;
+        loop {
+            let page = truth.blobs(after, PAGE)?;
+            let Some((last, _)) = page.last() else { return Ok(()) };
+            after = Some(*last);
+            for (digest, expected) in page {
+                let is_on_disk = self.on_disk(digest, expected, report)?;
+                if self.objects.is_some() {
+                    self.in_objects(truth, digest, expected, report)?;
+                } else if !is_on_disk && self.elsewhere.is_some() {
+                    report.unchecked += 1;
+                } else if !is_on_disk {
+                    report.problems.push(Problem::BlobMissing(digest));
                 }
-                size => size.map_err(Error::io("look at", &path))?,
-            };
-            match size {
-                None => report.problems.push(Problem::BlobMissing(digest)),
-                Some(found) if found != expected => {
-                    report.problems.push(Problem::BlobSize { digest, expected, found });
-                }
-                Some(_) if verify => {
-                    let found = disk.open(&path).and_then(sha256).map_err(Error::io("read", &path))?;
-                    if found != digest.to_string() {
-                        report.problems.push(Problem::BlobDamaged { digest, found });
-                    }
-                }
-                Some(_) => {}
+                report.blobs += 1;
             }
-            report.blobs += 1;
+            progress(Progress { done: report.blobs, total, of: "blobs" });
         }
-        progress(Progress { done: report.blobs, total, of: "blobs" });
+    }
+
+    /// Checks the file of a blob. `false`: there is none.
+    fn on_disk(&self, digest: Digest, expected: u64, report: &mut Report) -> Result<bool> {
+        let path = self.layout.blob(&digest).file;
+        let size = match self.disk.size(&path) {
+            Err(error) if is_irregular(&error) => {
+                report.problems.push(Problem::Stray(path));
+                return Ok(true);
+            }
+            size => size.map_err(Error::io("look at", &path))?,
+        };
+        match size {
+            None => return Ok(false),
+            Some(found) if found != expected => report.problems.push(Problem::BlobSize { digest, expected, found }),
+            Some(_) if self.verify => {
+                let found = self.disk.open(&path).and_then(sha256).map_err(Error::io("read", &path))?;
+                if found != digest.to_string() {
+                    report.problems.push(Problem::BlobDamaged { digest, found });
+                }
+            }
+            Some(_) => {}
+        }
+        Ok(true)
+    }
+
+    /// Checks the object of a blob.
+    fn in_objects(
+        &mut self,
+        truth: &mut dyn Catalog,
+        digest: Digest,
+        expected: u64,
+        report: &mut Report,
+    ) -> Result<()> {
+        let Some(objects) = &mut self.objects else { return Ok(()) };
+        let generation = truth.generation(&digest)?;
+        match objects.size(&digest, generation)? {
+            Some(found) if found == expected && self.verify => {
+                let found = objects.sha256(&digest, generation, expected)?;
+                if found != digest.to_string() {
+                    report.problems.push(Problem::ObjectDamaged { digest, found });
+                }
+            }
+            Some(found) if found == expected => {}
+            _ => report.problems.push(Problem::ObjectMissing(digest)),
+        }
+        report.objects += 1;
+        Ok(())
     }
 }
 

@@ -28,6 +28,15 @@ pub enum Problem {
         /// The digest of its bytes, hexadecimal.
         found: String,
     },
+    /// Object storage lacks a blob that a row names, or has one of another size.
+    ObjectMissing(Digest),
+    /// The digest of the bytes in object storage differs from their name.
+    ObjectDamaged {
+        /// The name.
+        digest: Digest,
+        /// The digest of the bytes, hexadecimal.
+        found: String,
+    },
     /// The journal has a gap, or a row that cannot be read.
     Journal(String),
     /// Rows that no segment has, although a segment has later rows.
@@ -66,6 +75,10 @@ impl fmt::Display for Problem {
                 write!(f, "the blob `{digest}` has {found} bytes instead of {expected}")
             }
             Self::BlobDamaged { digest, found } => write!(f, "the blob `{digest}` has the digest `{found}`"),
+            Self::ObjectMissing(digest) => write!(f, "the blob `{digest}` is not in object storage"),
+            Self::ObjectDamaged { digest, found } => {
+                write!(f, "the blob `{digest}` has the digest `{found}` in object storage")
+            }
             Self::Journal(why) | Self::SegmentDamaged(why) => f.write_str(why),
             Self::SegmentMissing { first, last } => write!(f, "no segment has the rows {} to {}", first.0, last.0),
             Self::SegmentDiffers(name) => write!(f, "the segment `{name}` differs from the journal"),
@@ -90,6 +103,10 @@ pub struct Report {
     pub rows: u64,
     /// Blobs that were checked.
     pub blobs: u64,
+    /// Those of them that were looked for in object storage.
+    pub objects: u64,
+    /// Blobs that are only in object storage, which was not checked.
+    pub unchecked: u64,
     /// Segments that were read.
     pub segments: u64,
     /// The number of cached files of upstreams.

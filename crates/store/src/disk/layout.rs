@@ -9,7 +9,10 @@
 //!   backed-up        written at the end of each backup, so its time is that of the last one; holds the last change in the backup
 //!   reserve          bytes that are set aside for changes and a start on a full disk; may be deleted at any time
 //!   node             the identity of this folder: 128 random bits, written once and in no backup
-//!   truth.sqlite     the truth: current state and journal (with -wal and -shm while it is open)
+//!   cluster          the id of the cluster whose database has the changes of this folder, if it belongs to one; in no backup
+//!   objects          the place in object storage that has the blobs of this folder, if one has them: `s3://BUCKET/PREFIX`. The folder
+//!                    `blobs` then has only some of them
+//!   truth.sqlite     the truth: current state, journal and notes (with -wal and -shm while it is open)
 //!   truth.sqlite.old the truth that a `rebuild` replaced (then .old2 and so on)
 //!   cache.sqlite     facts about upstreams, and their files of at most 64 KiB; may be deleted at any time
 //!   cached/NAME/ab/cd/  other files of upstreams, named like blobs. cache.sqlite holds NAME, and the next start removes folders of
@@ -31,6 +34,7 @@
 //!
 //! BACKUP/            truth.sqlite (one file, no log beside it), blobs/, segments/ and daylight.lock as above
 //!   backup           makes it a backup; holds the version of the layout
+//!   objects          as above, if the folder has one: the backup then lacks blobs that were only in object storage
 //!   unfinished       until the backup is complete: there may be blobs that the truth does not name
 //!   cache.sqlite, cached/  with `--with-cached`
 //! ```
@@ -158,6 +162,11 @@ impl Layout {
     /// The folder of a running upgrade rehearsal.
     pub fn rehearsal(&self) -> PathBuf {
         self.data.join("rehearsal")
+    }
+
+    /// The file with the place in object storage that has the blobs of this folder.
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.data.join("objects")
     }
 
     pub(crate) fn blobs(&self) -> PathBuf {

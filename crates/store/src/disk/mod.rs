@@ -11,6 +11,7 @@ pub mod fault;
 pub(crate) mod layout;
 mod network_file_system;
 pub(crate) mod node;
+pub(crate) mod objects_place;
 mod opened_by;
 mod reserve;
 pub(crate) mod space;

@@ -59,6 +59,9 @@ pub enum ReadOnly {
     /// The clock and the journal disagree.
     #[error("{0}, and nothing is written until `daylight repair clock` decides which is right")]
     Clock(ClockDoubt),
+    /// The database that orders the changes cannot be used.
+    #[error("PostgreSQL cannot be used, and changes are accepted again once it can")]
+    Database,
     /// The disk was full.
     #[error("the disk is full")]
     Full,
@@ -66,6 +69,9 @@ pub enum ReadOnly {
     /// those of settings and tokens.
     #[error("free space on the disk is below `store.free_space_floor_bytes`, or almost none is left")]
     Low,
+    /// Object storage cannot be used. Changes without new bytes are made.
+    #[error("object storage cannot be used, and nothing is uploaded until it can")]
+    Objects,
 }
 
 /// The log reports that there is space again once this many bytes above the floor are free. Otherwise it could report that at each

@@ -70,7 +70,7 @@ pub enum Change {
         /// The first of them.
         first: Seq,
     },
-    /// The bytes of blobs were deleted, because nothing had named them for long enough. Each is named by earlier rows.
+    /// The bytes of blobs were deleted, because nothing had named them for long enough. Each is named by earlier rows, or an object.
     Collected {
         /// Their digests.
         blobs: Vec<Digest>,

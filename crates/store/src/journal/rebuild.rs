@@ -57,9 +57,12 @@ pub(crate) fn rebuild_on(disk: Arc<dyn Disk>, layout: &Layout, progress: &mut dy
     let mut truth: Box<dyn Catalog> = Box::new(Sqlite::writer(&new)?);
     let mut count = |last: Seq| progress(Progress { done: last.0, total: end.0, of: "rows" });
     replay_segments(&mut *truth, disk, layout, &segments, &mut count)?;
+    let shipped = truth.last()?;
     replay_recent(&mut *truth, recent)?;
     let last = truth.last()?;
-    progress(Progress { done: last.0, total: end.0, of: "rows" });
+    if last > shipped {
+        count(last);
+    }
     let orphans = find_orphans(&mut *truth, disk, layout, progress)?;
     truth.close()?;
     std::fs::File::open(&new).and_then(|file| file.sync_all()).map_err(Error::io("sync", &new))?;

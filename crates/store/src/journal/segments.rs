@@ -26,7 +26,7 @@ pub(crate) const TEMPORARY: &str = "arriving";
 
 const OTHER_HASH: &str = "its bytes do not have the hash in its name";
 /// The most bytes of a segment, and of text in a compressed one. It is far more than any segment has, and limits decompression.
-const TEXT_BYTES: u64 = 1 << 30;
+pub(crate) const TEXT_BYTES: u64 = 1 << 30;
 
 /// The encoding of a segment, which is the ending of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,6 +87,27 @@ impl Segment {
         self.check(&bytes).map(|()| bytes)
     }
 
+    /// The text of a copy of the segment with these bytes, whose hash is checked.
+    pub(crate) fn text_of(&self, bytes: Vec<u8>) -> Result<String> {
+        self.check(&bytes)?;
+        self.text(bytes)
+    }
+
+    /// The number of its rows.
+    pub(crate) fn rows_count(&self) -> usize {
+        (self.last.0 - self.first.0 + 1) as usize
+    }
+
+    /// Whether it was made of small ones.
+    pub(crate) fn is_merged(&self) -> bool {
+        self.form == Form::Gzip
+    }
+
+    /// Whether it was made of small ones and has all rows of another.
+    pub(crate) fn has_merged(&self, other: &Self) -> bool {
+        self.is_merged() && self.first <= other.first && self.last >= other.last
+    }
+
     fn check(&self, bytes: &[u8]) -> Result<()> {
         if hash(bytes) == self.hash { Ok(()) } else { Err(self.damaged(OTHER_HASH)) }
     }
@@ -125,7 +146,7 @@ impl Segment {
 /// The rows of a copied segment. `None`: this is not the name of a segment.
 pub fn segment(name: &str, bytes: &[u8]) -> Option<Result<Vec<JournalRow>>> {
     let segment = Segment::parse(name)?;
-    Some(segment.check(bytes).and_then(|()| segment.text(bytes.to_owned())).and_then(|text| segment.rows(&text)))
+    Some(segment.text_of(bytes.to_owned()).and_then(|text| segment.rows(&text)))
 }
 
 fn hash(bytes: &[u8]) -> String {

@@ -9,6 +9,7 @@ use crate::journal::clock::JournalClock;
 use crate::journal::recent_rows::RecentRows;
 use crate::journal::record::Seq;
 use crate::journal::segments::{self, Gap, SEGMENT_ROWS};
+use crate::objects::bell::Bell;
 use crate::truth::catalog::Catalog;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -43,6 +44,8 @@ pub(crate) struct Shipment {
     pub(crate) young: usize,
     /// Whether the last attempt failed. A failure is logged once, not at every attempt.
     pub(crate) failing: bool,
+    /// Rung when there are new segments, of which object storage gets copies.
+    pub(crate) objects: Option<Arc<Bell>>,
 }
 
 /// Requests to the thread.
@@ -149,6 +152,7 @@ impl Shipment {
             self.failing = done.is_err();
             job.end_as(&done);
             done?;
+            self.objects.iter().for_each(|bell| bell.ring());
         }
         self.recent.remove_shipped(Seq(self.shipped.load(Ordering::Acquire)));
         Ok(Seq(self.shipped.load(Ordering::Acquire)))

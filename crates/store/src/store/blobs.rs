@@ -4,7 +4,7 @@ use super::Store;
 use crate::blobs::Blobs;
 use crate::blobs::digest::{Digest, Hashes, MoreDigests};
 use crate::blobs::staged::Staged;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::journal::record::RepositoryId;
 use crate::pool::lane::Lane;
 use bytes::{Bytes, BytesMut};
@@ -43,23 +43,46 @@ impl Store {
         Ok((Staged::new(self.blob_threads.clone(), self.blobs.clone(), temporary), file, piece))
     }
 
-    /// Refers to bytes that an entry names as if they had just arrived, and holds them. `None`: they are not on disk.
+    /// Refers to bytes that an entry names as if they had just arrived, and holds them. `None`: there are none.
     pub async fn stage_published(&self, hashes: Hashes, event: &mut Event) -> Result<Option<Staged>> {
-        let hold = move |blobs: &mut Arc<Blobs>| blobs.hold_published(hashes);
-        let kept = self.blob_threads.run(Lane::Change, Op::BlobOpen, event, hold).await??;
+        let digest = hashes.sha256;
+        let hold = move |blobs: &mut Arc<Blobs>| blobs.hold_published(hashes.clone());
+        let mut kept = self.blob_threads.run(Lane::Change, Op::BlobOpen, event, hold.clone()).await??;
+        if kept.is_none()
+            && let Some(_brought) = Box::pin(self.bring(digest, event)).await?
+        {
+            kept = self.blob_threads.run(Lane::Change, Op::BlobOpen, event, hold).await??;
+        }
         Ok(kept.map(|kept| Staged::kept(self.blob_threads.clone(), self.blobs.clone(), kept)))
     }
 
     /// Opens a blob. Also returns its size.
     pub async fn open_blob(&self, digest: Digest, event: &mut Event) -> Result<(File, u64)> {
-        let open = move |blobs: &mut Arc<Blobs>| blobs.open_blob(&digest);
-        self.blob_threads.run(Lane::Single, Op::BlobOpen, event, open).await?
+        self.with_blob(Op::BlobOpen, digest, event, Blobs::open_blob).await
     }
 
     /// Reads a small blob into memory.
     pub async fn read_blob(&self, digest: Digest, event: &mut Event) -> Result<Bytes> {
-        let read = move |blobs: &mut Arc<Blobs>| blobs.read_blob(&digest);
-        self.blob_threads.run(Lane::Single, Op::BlobRead, event, read).await?
+        self.with_blob(Op::BlobRead, digest, event, Blobs::read_blob).await
+    }
+
+    /// Runs a read of a blob, again if the blob had to be brought to the disk.
+    async fn with_blob<T: Send + 'static>(
+        &self,
+        op: Op,
+        digest: Digest,
+        event: &mut Event,
+        read: fn(&Blobs, &Digest) -> Result<T>,
+    ) -> Result<T> {
+        let run = move |blobs: &mut Arc<Blobs>| read(blobs, &digest);
+        let found = self.blob_threads.run(Lane::Single, op, event, run).await?;
+        if !matches!(found, Err(Error::BlobMissing(_))) {
+            return found;
+        }
+        match Box::pin(self.bring(digest, event)).await? {
+            Some(_brought) => self.blob_threads.run(Lane::Single, op, event, run).await?,
+            None => found,
+        }
     }
 
     /// Writes a file that is derived from the truth, replacing an existing one. It is not synced: a crash may lose it or a part

@@ -1,4 +1,4 @@
-//! The collector: checks all blobs on disk, marks the unneeded ones, and deletes the blobs that were marked long enough ago and are still unneeded.
+//! The collector: checks all blobs on disk, and where object storage keeps them all objects, marks the unneeded ones, and deletes the blobs that were marked long enough ago and are still unneeded.
 
 use super::Store;
 use crate::blobs::deletion::TURN_MAX;
@@ -9,11 +9,15 @@ use crate::blobs::next_looks::NextLooks;
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
 use crate::error::Result;
+use crate::journal::record::Seq;
+use crate::objects::keys::ObjectBlob;
 use crate::pool::lane::Lane;
 use crate::truth::catalog::Catalog;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use telemetry::{Event, Millis, Op, Tick, give_way};
 
@@ -53,7 +57,7 @@ type Unneeded = BTreeMap<Digest, bool>;
 const FOLDERS_MAX: usize = 16;
 
 /// The delay of the next round after one that failed.
-const AGAIN_AFTER: Duration = Duration::from_secs(60);
+pub(super) const AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// Blobs to delete, with the moment at which they were marked, if they were.
 type Due = Vec<(Digest, Option<Millis>)>;
@@ -68,6 +72,18 @@ struct Found {
     empty: Vec<String>,
     /// When the first needed blob will become unneeded, if that is known.
     ends: Option<Millis>,
+    /// Objects of generations that have ended.
+    ended: Vec<(Digest, Seq)>,
+}
+
+/// What the blobs of some folders are compared with.
+struct Look {
+    disk: Arc<dyn Disk>,
+    layout: Layout,
+    life: BlobLife,
+    now: Millis,
+    /// Where object storage keeps the blobs: the objects whose digests start with the byte of the folders.
+    objects: Option<Arc<Vec<ObjectBlob>>>,
 }
 
 impl Store {
@@ -77,8 +93,8 @@ impl Store {
         let began = Tick::now();
         let done = self.round(Millis(i64::MAX), event).await?;
         let figures = &self.collector;
-        figures.marked.store(done.marked, Ordering::Relaxed);
-        figures.last_round_ms.store(Tick::now().since(began) / 1_000_000, Ordering::Relaxed);
+        figures.marked.store(done.marked, Relaxed);
+        figures.last_round_ms.store(Tick::now().since(began) / 1_000_000, Relaxed);
         Ok(done)
     }
 
@@ -108,7 +124,12 @@ impl Store {
     /// Checks the blobs whose digests start with one of these bytes.
     async fn collect_among(&self, firsts: &[u8], event: &mut Event) -> Result<Collection> {
         let (mut done, mut due) = (Collection::default(), Due::new());
-        for name in self.names(&self.layout.blobs_by_digest(), event).await? {
+        // Where object storage keeps the blobs, a folder may have none of them.
+        let folders = match self.objects {
+            Some(_) => firsts.iter().map(|first| format!("{first:02x}")).collect(),
+            None => self.names(&self.layout.blobs_by_digest(), event).await?,
+        };
+        for name in folders {
             let Some(first) = byte(&name).filter(|first| firsts.contains(first)) else { continue };
             self.collect_in(&name, first, &mut done, &mut due, event).await?;
             if due.len() >= TURN_MAX {
@@ -133,16 +154,24 @@ impl Store {
             self.cached(Op::CacheRead, event, move |cache| cache.marks(&from, &through)).await.unwrap_or_default();
         let (mut add, mut empty, now) = (Vec::new(), Vec::new(), self.now());
         let folder = self.layout.blobs_by_digest().join(outer);
+        let objects = self.objects_beginning(first, event).await?.map(Arc::new);
         let names = self.names(&folder, event).await?;
-        let inner: Vec<String> = names.into_iter().filter(|name| byte(name).is_some()).collect();
+        let inner: Vec<String> = match objects {
+            Some(_) => (0..=u8::MAX).map(|inner| format!("{inner:02x}")).collect(),
+            None => names.iter().filter(|name| byte(name).is_some()).cloned().collect(),
+        };
+        let look =
+            Arc::new(Look { disk: self.disk.clone(), layout: self.layout.clone(), life: self.blob_life, now, objects });
         let looks = &self.collector.next_looks;
         // Without free space it does not wait.
         let wait = if self.space.is_low() { Duration::ZERO } else { self.blob_life.collect_after };
         for some in inner.chunks(FOLDERS_MAX) {
-            let Found { unneeded, blobs, empty: now_empty, ends } = self.look(outer, some.to_vec(), now, event).await?;
+            let Found { unneeded, blobs, empty: now_empty, ends, ended } =
+                self.look(outer, some.to_vec(), look.clone(), event).await?;
             done.blobs += blobs;
             ends.into_iter().for_each(|at| looks.need(first, at));
-            empty.extend(now_empty.iter().map(|inner| folder.join(inner)));
+            empty.extend(now_empty.iter().filter(|inner| names.contains(inner)).map(|inner| folder.join(inner)));
+            self.delete_objects(ended, event).await;
             for (digest, purged) in unneeded {
                 match marks.remove(&digest) {
                     Some(at) if at.plus(wait) > now && !purged => {
@@ -199,17 +228,20 @@ impl Store {
         done: &mut Collection,
         event: &mut Event,
     ) -> Result<bool> {
+        let mut with_rows = self.objects.is_some();
         while !blobs.is_empty() {
-            let deleted = self.writer.delete(blobs, now, event).await?;
+            let deleted = self.writer.delete(blobs, with_rows, now, event).await?;
+            self.delete_objects(deleted.ended, event).await;
             done.collected += deleted.blobs;
             done.freed_bytes += deleted.size_bytes;
-            self.collector.collected.fetch_add(deleted.blobs, Ordering::Relaxed);
-            self.collector.freed_bytes.fetch_add(deleted.size_bytes, Ordering::Relaxed);
+            self.collector.collected.fetch_add(deleted.blobs, Relaxed);
+            self.collector.freed_bytes.fetch_add(deleted.size_bytes, Relaxed);
             if deleted.paused {
                 done.paused = true;
                 return Ok(false);
             }
-            blobs = deleted.rest;
+            // They have their rows.
+            (blobs, with_rows) = (deleted.rest, false);
         }
         Ok(true)
     }
@@ -234,13 +266,13 @@ impl Store {
         self.read(Lane::Index, event, remove).await
     }
 
-    /// The blobs in some folders of `outer`, and which of them are unneeded at `now`.
-    async fn look(&self, outer: &str, inner: Vec<String>, now: Millis, event: &mut Event) -> Result<Found> {
-        let (disk, layout, life, outer) = (self.disk.clone(), self.layout.clone(), self.blob_life, outer.to_owned());
+    /// The blobs in some folders of `outer`, and which of them are unneeded.
+    async fn look(&self, outer: &str, inner: Vec<String>, look: Arc<Look>, event: &mut Event) -> Result<Found> {
+        let outer = outer.to_owned();
         let look_into = move |truth: &mut dyn Catalog| {
             let mut found = Found::default();
             for inner in inner {
-                look(truth, &*disk, &layout, [&outer, &inner], &life, now, &mut found)?;
+                look.add_folder(truth, [&outer, &inner], &mut found)?;
             }
             Ok(found)
         };
@@ -248,40 +280,51 @@ impl Store {
     }
 }
 
-/// Adds the contents of the folder of these two bytes.
-fn look(
-    truth: &mut dyn Catalog,
-    disk: &dyn Disk,
-    layout: &Layout,
-    [outer, inner]: [&str; 2],
-    life: &BlobLife,
-    now: Millis,
-    found: &mut Found,
-) -> Result<()> {
-    let Some((from, through)) = range(&format!("{outer}{inner}")) else { return Ok(()) };
-    give_way();
-    let names = names(disk, &layout.blobs_by_digest().join(outer).join(inner))?;
-    if names.is_empty() {
-        found.empty.push(inner.to_owned());
-        return Ok(());
-    }
-    let digests = names.iter().filter_map(|name| name.parse::<Digest>().ok());
-    let mut unneeded: Unneeded = digests.map(|digest| (digest, false)).collect();
-    found.blobs += unneeded.len() as u64;
-    let mut ends = BTreeMap::<Digest, Option<Millis>>::new();
-    for (digest, one) in truth.blob_uses(&from, &through)? {
-        if one.keeps(life, now) {
-            unneeded.remove(&digest);
-            let until = one.keeps_until(life);
-            let last = ends.entry(digest).or_insert(until);
-            *last = last.zip(until).map(|(last, until)| last.max(until));
-        } else if let Some(purged) = unneeded.get_mut(&digest) {
-            *purged |= one.purged();
+impl Look {
+    /// Adds the contents of the folder of these two bytes.
+    fn add_folder(&self, truth: &mut dyn Catalog, [outer, inner]: [&str; 2], found: &mut Found) -> Result<()> {
+        let Some((from, through)) = range(&format!("{outer}{inner}")) else { return Ok(()) };
+        give_way();
+        let names = names(&*self.disk, &self.layout.blobs_by_digest().join(outer).join(inner))?;
+        if names.is_empty() {
+            found.empty.push(inner.to_owned());
         }
+        let digests = names.iter().filter_map(|name| name.parse::<Digest>().ok());
+        let mut unneeded: Unneeded = digests.map(|digest| (digest, false)).collect();
+        if let Some(objects) = &self.objects {
+            let generations: BTreeMap<_, _> = truth.generations(&from, &through)?.into_iter().collect();
+            for object in objects.iter().filter(|object| (from..=through).contains(&object.digest)) {
+                match object.generation.cmp(&generations.get(&object.digest).copied().unwrap_or_default()) {
+                    Ordering::Less => found.ended.push((object.digest, object.generation)),
+                    Ordering::Equal => drop(unneeded.insert(object.digest, false)),
+                    // The row that made it is not here yet.
+                    Ordering::Greater => {}
+                }
+            }
+        } else if names.is_empty() {
+            return Ok(());
+        }
+        let uses = truth.blob_uses(&from, &through)?;
+        if self.objects.is_some() {
+            // A blob whose object is lost has rows that end as well.
+            unneeded.extend(uses.iter().map(|(digest, _)| (*digest, false)));
+        }
+        found.blobs += unneeded.len() as u64;
+        let mut ends = BTreeMap::<Digest, Option<Millis>>::new();
+        for (digest, one) in uses {
+            if one.keeps(&self.life, self.now) {
+                unneeded.remove(&digest);
+                let until = one.keeps_until(&self.life);
+                let last = ends.entry(digest).or_insert(until);
+                *last = last.zip(until).map(|(last, until)| last.max(until));
+            } else if let Some(purged) = unneeded.get_mut(&digest) {
+                *purged |= one.purged();
+            }
+        }
+        found.ends = found.ends.into_iter().chain(ends.into_values().flatten()).min();
+        found.unneeded.append(&mut unneeded);
+        Ok(())
     }
-    found.ends = found.ends.into_iter().chain(ends.into_values().flatten()).min();
-    found.unneeded.append(&mut unneeded);
-    Ok(())
 }
 
 /// The byte for a name of two hexadecimal digits.

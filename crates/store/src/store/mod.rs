@@ -1,5 +1,6 @@
 //! The public interface of the store: asynchronous functions that run on its threads and record their time in the event.
 
+mod adopt;
 mod as_of;
 mod authors;
 mod blobs;
@@ -13,7 +14,9 @@ pub(crate) mod holdings;
 mod journal_search;
 mod last_use;
 mod late_digests;
+pub(crate) mod objects;
 mod open;
+mod open_objects;
 mod open_truth;
 pub(crate) mod options;
 pub(crate) mod progress;
@@ -21,6 +24,7 @@ mod reads;
 mod skip_scan;
 mod upstreams;
 
+pub use adopt::{Adopted, try_objects};
 pub use as_of::AsOf;
 pub use authors::AuthoredChange;
 pub use cached::Arrival;
@@ -48,6 +52,7 @@ use crate::journal::shipper::Shipper;
 use crate::pool::Pool;
 use crate::pool::lane::Lane;
 use crate::store::holdings::Holdings;
+use crate::store::objects::StoreObjects;
 use crate::store::progress::Progress;
 use crate::truth::catalog::{Batch, Catalog, CommitError, JournalRow};
 use crate::truth::postgres::DatabaseState;
@@ -84,6 +89,8 @@ pub struct Store {
     vfs: Option<&'static str>,
     blobs: Arc<Blobs>,
     blob_threads: Arc<Pool<Arc<Blobs>>>,
+    /// `None`: the disk keeps the blobs.
+    objects: Option<StoreObjects>,
     cache: Pool<Cache>,
     /// What waits for the cache's thread.
     arrivals: Arc<Arrivals>,
@@ -114,12 +121,15 @@ pub struct Store {
 
 impl Store {
     /// Makes all changes of a batch or none. When this returns, the changes are durable and no stamp that they affect holds.
-    /// Dropping the future does not cancel the batch.
+    /// Dropping the future does not cancel the batch, once its blobs are in object storage, where there is one.
     pub async fn commit(&self, batch: Batch, event: &mut Event) -> Result<Seq, CommitError> {
         batch.check()?;
         // If the caller does not wait for the reply, the next round through all blobs finds them.
         let looks = NeededLooks::of(&batch, &self.blob_life);
-        let seq = self.writer.commit(batch, event).await?;
+        let seq = match &self.objects {
+            Some(objects) => Box::pin(self.send_and_commit(objects, batch, event)).await?,
+            None => self.writer.commit(batch, event).await?,
+        };
         self.collector.next_looks.need_all(&looks);
         Ok(seq)
     }
@@ -185,7 +195,10 @@ impl Store {
 
     /// Why nothing is written, if the store is read-only.
     pub fn read_only(&self) -> Option<ReadOnly> {
-        self.space.read_only().or_else(|| self.journal_clock.doubt().map(ReadOnly::Clock))
+        let of_objects = || self.objects().filter(|objects| objects.is_away()).map(|_| ReadOnly::Objects);
+        let of_database = || self.database().filter(|database| database.is_away()).map(|_| ReadOnly::Database);
+        let of_clock = || self.journal_clock.doubt().map(ReadOnly::Clock);
+        self.space.read_only().or_else(of_clock).or_else(of_database).or_else(of_objects)
     }
 
     /// By how many milliseconds the clock of the machine is corrected, because somebody decided that it is wrong; 0: it is believed.
@@ -260,7 +273,8 @@ impl Store {
     /// Compares rows, blobs and segments with each other; with `verify` reads every byte of every blob. Blocks on the disk. No
     /// thread may write to the store meanwhile.
     pub fn check(&self, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report> {
-        check_on(&*self.disk, &self.layout, verify, progress)
+        let objects = self.objects.as_ref().map(|objects| &objects.blobs.calls.objects);
+        check_on(&*self.disk, &self.layout, verify, objects, progress)
     }
 
     #[cfg(test)]
@@ -284,6 +298,7 @@ impl Store {
         let mut held = lock(&self.lock);
         let truth = self.writer.close();
         self.shipper.close();
+        self.objects.iter().for_each(|objects| objects.keeper.close());
         self.readers.close();
         self.blob_threads.close();
         self.cache.run_later(Duration::ZERO, Op::CacheWrite, Cache::finish);

@@ -14,12 +14,15 @@ use crate::journal::clock::JournalClock;
 use crate::journal::recent_rows::RecentRows;
 use crate::journal::segments;
 use crate::journal::shipper::{Shipment, Shipper};
+use crate::objects::place::belongs;
+use crate::objects::state::ObjectsState;
 use crate::pool::{Pool, PoolOptions, Threads};
 use crate::store::holdings::Holdings;
+use crate::store::open_objects::{Around, ObjectParts};
 use crate::store::open_truth::{Opened, open_truth};
 use crate::store::options::StoreOptions;
 use crate::truth::catalog::Catalog;
-use crate::truth::postgres::Ordered;
+use crate::truth::postgres::{Answers, DatabaseState, Ordered};
 use crate::truth::sqlite::{Sqlite, WITHOUT_SHARED_FILE};
 use crate::writer::Writer;
 use crate::writer::committer::{CLOCK_CORRECTION, Committer};
@@ -47,7 +50,10 @@ impl Store {
         // Says in the log whether content can be written.
         let _ = space.check();
         let node = node::read_or_make(&*disk, &layout, &space)?;
-        let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
+        belongs(&*disk, &layout, options.objects.as_ref())?;
+        let object_parts = options.objects.map(ObjectParts::new);
+        let local = object_parts.as_ref().map(|parts| parts.local.clone());
+        let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone(), local)?);
         let cluster = ClusterId::read(&*disk, &layout, space.clone())?;
         let has_database = options.database.is_some();
         if cluster.get().is_some() && !has_database {
@@ -109,7 +115,7 @@ impl Store {
         figure(&recorder, Metric::gauge("journal_shipped_seq", doc), &shipped);
         let doc = "How often the cache database could not be read and was replaced by an empty one";
         figure(&recorder, Metric::counter("cache_renewed_total", doc), &renewed);
-        space_figures(&recorder, &space, &journal_clock);
+        let database = link.as_ref().map(|link| link.state().clone());
         let last_backup = Arc::new(AtomicU64::new(layout.last_backup_seconds()));
         let doc = "When the last backup of the data folder ended, in seconds since 1970; 0 if none is known";
         figure(&recorder, Metric::gauge("backup_timestamp_seconds", doc), &last_backup);
@@ -133,6 +139,7 @@ impl Store {
             wait: Op::BlobWait,
         };
         let blob_threads = Pool::start(for_blobs, &recorder, vec![blobs.clone(); options.blob_threads.max(1)])?;
+        let blob_threads = Arc::new(blob_threads);
         let for_cache = PoolOptions {
             threads: Threads::Waiting("cache"),
             pool: PoolName::CacheThreads,
@@ -157,6 +164,7 @@ impl Store {
             gaps,
             young: segments.iter().map(segments::weight).sum(),
             failing: false,
+            objects: object_parts.as_ref().map(|parts| parts.bell.clone()),
         };
         let shipper = Shipper::start(shipment, options.ship_every)?;
         let mut committer = Committer::new(
@@ -170,6 +178,21 @@ impl Store {
         )?;
         committer.count_in(holdings.clone())?;
         let (membership, followed) = (committer.membership(), committer.followed());
+        let objects = match object_parts {
+            Some(parts) => Some(parts.start(Around {
+                truth: boxed(Sqlite::reader_by(vfs, &layout.truth())?),
+                blobs: blobs.clone(),
+                threads: blob_threads.clone(),
+                disk: disk.clone(),
+                layout: layout.clone(),
+                space: space.clone(),
+                recorder: recorder.clone(),
+                log: log.clone(),
+            })?),
+            None => None,
+        };
+        let objects_state = objects.as_ref().map(|objects| objects.blobs.calls.state.clone());
+        space_figures(&recorder, &space, &journal_clock, (database.clone(), objects_state));
         let deletion = Deletion::new(blobs.clone(), options.blob_life);
         let writer = {
             let (bound, threads) =
@@ -178,6 +201,7 @@ impl Store {
         };
         if let Some(link) = &link {
             link.ring(writer.bell());
+            link.state().change_answers(Answers { revisions: revisions.clone(), membership: membership.clone() });
         }
         let collector = Arc::new(CollectorFigures::default());
         collector_figures(&recorder, &collector);
@@ -195,7 +219,8 @@ impl Store {
             readability: Arc::default(),
             vfs,
             blobs,
-            blob_threads: Arc::new(blob_threads),
+            blob_threads,
+            objects,
             cache,
             arrivals,
             changed_upstreams,
@@ -211,7 +236,7 @@ impl Store {
             membership,
             followed,
             holdings,
-            database: link.map(|link| link.state().clone()),
+            database,
             lock: Mutex::new(Some(lock)),
         }))
     }
@@ -241,7 +266,12 @@ fn figure(recorder: &Recorder, metric: Metric, of: &Arc<AtomicU64>) {
     recorder.figure(metric, move || of.load(Ordering::Acquire) as f64);
 }
 
-fn space_figures(recorder: &Recorder, space: &Arc<Space>, clock: &Arc<JournalClock>) {
+fn space_figures(
+    recorder: &Recorder,
+    space: &Arc<Space>,
+    clock: &Arc<JournalClock>,
+    elsewhere: (Option<Arc<DatabaseState>>, Option<Arc<ObjectsState>>),
+) {
     let figure = |metric, read: fn(&Space) -> u64| {
         let space = space.clone();
         recorder.figure(metric, move || read(&space) as f64);
@@ -250,9 +280,13 @@ fn space_figures(recorder: &Recorder, space: &Arc<Space>, clock: &Arc<JournalClo
     figure(Metric::gauge("disk_free_bytes", doc), Space::free_bytes);
     let doc = "Free bytes below which no packages, cached files or events are written";
     figure(Metric::gauge("disk_floor_bytes", doc), Space::floor_bytes);
-    let doc = "1 while nothing is written: the disk is full or below the floor, a sync failed, or the clock is doubted";
+    let doc = "1 while nothing is written: the disk is full or below the floor, a sync failed, the clock is doubted, or the database or object storage is away";
     let (space, clock) = (space.clone(), clock.clone());
-    let read_only = move || f64::from(u8::from(space.read_only().is_some() || clock.doubt().is_some()));
+    let is_away = move || {
+        let (database, objects) = &elsewhere;
+        database.as_deref().is_some_and(DatabaseState::is_away) || objects.as_deref().is_some_and(ObjectsState::is_away)
+    };
+    let read_only = move || f64::from(u8::from(space.read_only().is_some() || clock.doubt().is_some() || is_away()));
     recorder.figure(Metric::gauge("read_only", doc), read_only);
 }
 

@@ -2,6 +2,7 @@
 
 use crate::blobs::life::BlobLife;
 use crate::disk::{Disk, RealDisk};
+use crate::objects::Objects;
 use crate::truth::postgres::DatabaseOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,6 +52,8 @@ pub struct StoreOptions {
     pub blob_life: BlobLife,
     /// How often new journal rows are copied into segments.
     pub ship_every: Duration,
+    /// Object storage that keeps the bytes of blobs; `None`: the disk does.
+    pub objects: Option<Objects>,
     /// The disk.
     pub disk: Arc<dyn Disk>,
     /// The database that orders the changes; `None`: the store has one process, and the data folder has everything.
@@ -81,6 +84,7 @@ impl StoreOptions {
             reserve: true,
             blob_life: BlobLife::default(),
             ship_every: Duration::from_millis(500),
+            objects: None,
             disk: Arc::new(RealDisk),
             database: None,
         }

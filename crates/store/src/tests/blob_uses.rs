@@ -2,9 +2,9 @@
 
 use super::same::assert_same;
 use crate::blobs::holds::Holds;
-use crate::truth::suite::{R, any_batch, batch, entry, made, publish, repository, withdraw};
+use crate::truth::suite::{R, any_batch, batch, entry, made, publish, refused, repository, withdraw};
 use crate::{
-    BlobLife, BlobUse, Catalog, Change, Conflict, Digest, Expect, Hashes, Keep, Model, Sqlite, State,
+    BlobLife, BlobUse, Catalog, Change, Conflict, Digest, Expect, Hashes, Keep, Model, Seq, Sqlite, State,
     Transactions as _, UseEnd, Withdrawal,
 };
 use proptest::prelude::*;
@@ -93,6 +93,9 @@ pub(crate) fn a_collected_blob_comes_back_only_with_its_bytes(mut catalog: impl 
     let gone = digest("rack-1");
     assert_eq!(catalog.collected(&gone).unwrap(), Some(THEN));
     assert_eq!(catalog.collected(&digest("rack-2")).unwrap(), None);
+    assert_eq!([gone, digest("rack-2")].map(|digest| catalog.generation(&digest).unwrap()), [Seq(4), Seq(0)]);
+    let at = |generation| Expect::BlobAt { digest: gone, generation: Seq(generation) };
+    assert_eq!([0, 3, 4].map(|generation| refused(&mut catalog, at(generation))), [true, true, false]);
     assert!(!catalog.refers_to_blob(&gone).unwrap());
     assert_eq!(catalog.blob_count().unwrap(), 1);
     assert_eq!(uses(&mut catalog, "rack-1"), []);
@@ -105,6 +108,7 @@ pub(crate) fn a_collected_blob_comes_back_only_with_its_bytes(mut catalog: impl 
     catalog.commit_batches(&[held]).unwrap().remove(0).unwrap();
     assert_eq!((catalog.collected(&gone).unwrap(), catalog.blob_count().unwrap()), (None, 2));
     assert_eq!(uses(&mut catalog, "rack-1"), [LIVE]);
+    assert_eq!(catalog.generation(&gone).unwrap(), Seq(4), "published again, it is an object of another name");
 }
 
 pub(crate) fn a_removed_repository_whose_bytes_are_collected_does_not_come_back(mut catalog: impl Catalog) {

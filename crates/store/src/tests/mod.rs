@@ -15,6 +15,7 @@ pub(crate) mod holding;
 mod journal;
 mod late_digests;
 mod merge;
+pub(crate) mod objects;
 mod recent_rows;
 mod rehearse;
 pub(crate) mod rows;

@@ -130,6 +130,6 @@ async fn a_truth_that_is_older_than_the_log_is_refused_and_check_says_which_row_
     let lost = Store::open(StoreOptions { disk: Arc::new(disk.clone()), ..options(folder.path()) }).unwrap_err();
     assert!(lost.hint().unwrap().contains("daylight rebuild"), "{lost}");
     drop(crate::Sqlite::writer(&layout.truth()).unwrap());
-    let report = crate::check::check_on(&disk, &layout, false, &mut |_| ()).unwrap();
+    let report = crate::check::check_on(&disk, &layout, false, None, &mut |_| ()).unwrap();
     assert_eq!(report.problems, [Problem::RecentRowDiffers(Seq(1))]);
 }

@@ -27,7 +27,10 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
     let (first, last) = (crate::Digest([0; 32]), crate::Digest([255; 32]));
     assert_eq!(one.blob_uses(&first, &last).unwrap(), other.blob_uses(&first, &last).unwrap());
     let [known, unknown] = [b"a-1", b"a-9"].map(|bytes| crate::Hashes::of(bytes).sha256);
+    assert_eq!(one.generations(&first, &last).unwrap(), other.generations(&first, &last).unwrap());
     for digest in [known, unknown] {
+        assert_eq!(one.generation(&digest).unwrap(), other.generation(&digest).unwrap());
+        assert_eq!(one.blob_size(&digest).unwrap(), other.blob_size(&digest).unwrap());
         assert_eq!(one.refers_to_blob(&digest).unwrap(), other.refers_to_blob(&digest).unwrap());
         assert_eq!(one.named_by(&digest).unwrap(), other.named_by(&digest).unwrap());
     }

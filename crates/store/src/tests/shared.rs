@@ -16,7 +16,7 @@ struct Pair {
 }
 
 /// The folder of another store with the truth of `data`.
-fn beside(data: &Path) -> tempfile::TempDir {
+pub(super) fn beside(data: &Path) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).close();
     let truth = |data: &Path| crate::Layout::new(data).truth();
@@ -151,11 +151,11 @@ async fn of_many_changes_by_both_at_once_none_is_lost_and_each_unit_is_changed_i
     for (at, store) in [&one, &other, &one, &other].into_iter().enumerate() {
         let store = store.clone();
         writers.push(tokio::spawn(async move {
-            for number in 0..25 {
+            for number in 0..10 {
                 loop {
                     let unit = store.unit(R, "rack", Lane::Change, &mut job()).await.unwrap();
                     let expect = vec![Expect::UnitAt { repository: R, unit: "rack".into(), seq: unit.seq }];
-                    let change = publish("rack", at as u32 * 25 + number);
+                    let change = publish("rack", at as u32 * 10 + number);
                     match store.commit(batch(expect, vec![change]), &mut job()).await {
                         Ok(_) => break,
                         Err(CommitError::Conflict(_)) => {}
@@ -171,7 +171,7 @@ async fn of_many_changes_by_both_at_once_none_is_lost_and_each_unit_is_changed_i
     for store in [&one, &other] {
         store.follow(&mut job()).await.unwrap();
         let unit = store.unit(R, "rack", Lane::Change, &mut job()).await.unwrap();
-        assert_eq!((unit.entries.len(), store.last(), store.holding(R).files), (100, Seq(100), 100));
+        assert_eq!((unit.entries.len(), store.last(), store.holding(R).files), (40, Seq(40), 40));
     }
 }
 

@@ -102,6 +102,11 @@ impl Committer {
         Ok(self.truth.blob_uses(digest, digest)?.into_iter().map(|(_, one)| one).collect())
     }
 
+    /// The generations of these blobs, with every change so far.
+    pub(crate) fn generations(&mut self, of: impl Iterator<Item = Digest>) -> Result<Vec<(Digest, Seq)>> {
+        of.map(|digest| Ok((digest, self.truth.generation(&digest)?))).collect()
+    }
+
     /// Measures the disk, and returns a check of whether a batch may be written. Settings and tokens may be changed on a
     /// nearly full disk, because such a change may be what frees space.
     pub(crate) fn admission(&self) -> impl Fn(&Batch) -> Result<()> + use<> {

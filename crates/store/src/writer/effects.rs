@@ -1,5 +1,5 @@
 //! What committed changes affect in this process: stamps, the journal's clock, and figures in memory. The same for changes of this
-//! process and for those that it follows.
+//! process and of others.
 
 use crate::disk::space::Space;
 use crate::error::Result;
@@ -120,23 +120,16 @@ impl Effects {
                 let id = if id.0 == 0 { RepositoryId(seq.0) } else { *id };
                 let membership = lock(&self.membership);
                 membership.with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::All(id)));
-                self.raise_settings(membership.connected(id));
+                self.revisions.raise_settings(membership.connected(id));
             }
             Change::Token { .. } => self.revisions.raise(Unit::Tokens),
-            Change::Setting { .. } => self.raise_settings(lock(&self.membership).repositories()),
+            Change::Setting { .. } => self.revisions.raise_settings(lock(&self.membership).repositories()),
             // The rows that follow raise what changes. Dates of upstreams' versions in memory change with the next start.
             Change::Redate { .. } => {}
             Change::Entry { .. } | Change::Unit { .. } | Change::FirstSeen { .. } => {}
             // No answer changes: no path leads to these bytes.
             Change::Collected { .. } => {}
         }
-    }
-
-    /// Raises the settings of these repositories. First those of all: a reader that sees one of them raised sees that, too, and does
-    /// not take the table of repositories for a present one.
-    fn raise_settings(&self, of: impl IntoIterator<Item = RepositoryId>) {
-        self.revisions.raise(Unit::Settings);
-        of.into_iter().for_each(|id| self.revisions.raise(Unit::SettingsOf(id)));
     }
 
     /// Calls `each` with the units of repositories and groups whose content a change alters.

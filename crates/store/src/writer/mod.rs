@@ -143,10 +143,16 @@ impl Writer {
         result
     }
 
-    /// Deletes blobs that are unneeded at `now`, after the waiting batches.
-    pub(crate) async fn delete(&self, blobs: Vec<Digest>, now: Millis, event: &mut Event) -> Result<Deleted> {
+    /// Deletes blobs that are unneeded at `now`, after the waiting batches. `with_rows`: see [`Deletion::turn`].
+    pub(crate) async fn delete(
+        &self,
+        blobs: Vec<Digest>,
+        with_rows: bool,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<Deleted> {
         let deletion = self.deletion.clone();
-        self.run(Op::BlobCollect, event, move |committer| deletion.turn(committer, &blobs, now)).await
+        self.run(Op::BlobCollect, event, move |committer| deletion.turn(committer, &blobs, with_rows, now)).await
     }
 
     /// Does other work on the truth, after the waiting batches. Dropping the future does not cancel it.

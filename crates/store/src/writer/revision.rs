@@ -142,6 +142,13 @@ impl Revisions {
     pub fn raise(&self, unit: Unit<'_>) {
         self.slots[self.slot(&unit)].fetch_add(1, Ordering::AcqRel);
     }
+
+    /// Raises the settings of these repositories. First those of all: a reader that sees one of them raised sees that, too, and does
+    /// not take the table of repositories for a present one.
+    pub(crate) fn raise_settings(&self, of: impl IntoIterator<Item = RepositoryId>) {
+        self.raise(Unit::Settings);
+        of.into_iter().for_each(|id| self.raise(Unit::SettingsOf(id)));
+    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ macro_rules! bounds {
 // - `truth.writer` and `cache.threads` have one thread each (see `PoolName`). Their queues hold every request that the cost classes admit.
 // - `cache.queue`: nothing is rejected. A request beyond it waits for the thread, which writes all of it in one transaction.
 // - `snapshots.prune`: the hourly job does what was rejected.
+// - `object.calls` has a place for each request that the cost classes admit, and one rejected is answered with 503.
+// - `object.bytes`: nothing is rejected. A few large blobs fill any line to object storage.
 // - `upstream.first_sights` holds the observations of a quarter of a second. A rejected one is written at once, and its download waits for that.
 // - `flights.abandoned`: a rejected download is cancelled, and the next request for the file starts it again.
 // - `flights.pieces`: a rejected download is written in smaller pieces.
@@ -96,6 +98,9 @@ bounds! {
     KojiAnswers "upstream.koji_answer" Bytes [] "Answers of Koji hubs that are being read, in bytes as they are unpacked; an answer that does not fit is not read";
     UpstreamPrefixes "upstream.prefixes" Bytes ["upstream.prefixes_bytes"] "Path prefixes in memory, of upstreams that publish a list of them";
     BlobThreads "blob.threads" Operations ["store.blob_threads"] "Operations on blobs, waiting or running";
+    LocalBlobs "blobs.local" Bytes ["store.local_bytes"] "Blobs on the disk of a server that keeps its blobs in object storage; the least recently used ones are removed first, once object storage has them";
+    ObjectCalls "object.calls" Operations [] "Operations on object storage, waiting or running";
+    ObjectBytes "object.bytes" Bytes [] "Memory for the bytes of blobs on their way to and from object storage; an operation beyond it waits";
     WorkThreads "work.threads" Jobs ["server.workers"] "Jobs that render, hash or read packages, waiting or running";
     Folders "folders" Bytes ["server.folders_bytes"] "File names of folders in which a requested file was missing";
     Merging "merging" Bytes ["server.merging_bytes"] "Members' documents that are being merged for groups, and lists of folders that are being made or sent";

@@ -78,8 +78,10 @@ closed! {
         DiskNearlyFull "disk_nearly_full" "Free disk space is below the floor, so writing has stopped";
         ClockDoubted "clock_doubted" "The machine's clock and the journal disagree, so nothing is written until somebody decides which is right";
         StorePoisoned "store_poisoned" "A sync failed; nothing is written until a restart";
-        TruthUnreachable "truth_unreachable" "PostgreSQL cannot be used, so nothing is written, and what is read may lack changes of other machines";
+        TruthUnreachable "truth_unreachable" "PostgreSQL cannot be used, so nothing is written, and reads may lack changes of other machines";
         BlobMissing "blob_missing" "A row points at bytes that are not on disk";
+        ObjectsAway "objects_away" "Object storage cannot be reached or refuses, so packages are not published, and those without a copy on disk are not served";
+        ObjectMissing "object_missing" "Object storage lacks the bytes of a published file, or gives others";
         BrokeOff "broke_off" "A download broke off while it was being sent to the client";
         Io "io" "The operating system reported an input or output error";
         Panicked "panicked" "A bug in Daylight: the request was aborted";

@@ -58,7 +58,7 @@ ops! {
     CommitWait Line "truth.commit.wait" "Waiting for the writer of the truth database";
     Commit Line "truth.commit" "A transaction of the truth database with all batches in it, sync included";
     DatabaseConnect Inside "database.connect" "Connecting to PostgreSQL, TLS, its greeting and a look at the journal there included";
-    DatabaseFlight Inside "database.flight" "A commit in PostgreSQL: its one round trip, or more where another node wrote first or a connection broke; part of a transaction of the truth database";
+    DatabaseAppend Inside "database.append" "A commit in PostgreSQL: its one round trip, or more where another node wrote first or a connection broke; part of a transaction of the truth database";
     DatabaseRead Inside "database.read" "Reading journal rows from PostgreSQL into the truth database of this machine";
     CacheWait Line "cache.wait" "Waiting for a thread of the cache database";
     CacheRead Line "cache.read" "Reading the cache database";
@@ -69,6 +69,12 @@ ops! {
     BlobCollect Line "blob.collect" "Deleting unused blobs, in the writer's turn";
     BlobOpen Line "blob.open" "Opening a blob";
     BlobRead Line "blob.read" "Reading a piece of a blob";
+    ObjectWait Line "object.wait" "Waiting for memory for the bytes of an object, or for a place among the operations on object storage";
+    ObjectPut Line "object.put" "Sending a blob or a segment to object storage, until it has taken it";
+    ObjectGet Line "object.get" "Getting bytes from object storage and verifying them";
+    ObjectLook Line "object.look" "Asking object storage whether it has an object, and of which size";
+    ObjectList Line "object.list" "Listing objects in object storage";
+    ObjectDelete Line "object.delete" "Deleting an object from object storage";
     IndexKeep Line "index.keep" "Writing the pieces of an index into the data folder, where no client waits";
     IndexRead Line "index.read" "Reading the pieces of an index from the data folder and checking their digests";
     FlightWait Line "flight.wait" "Waiting for a download from an upstream, which this request or an earlier one began";
@@ -121,6 +127,7 @@ ops! {
     AcmeKeep Line "acme.keep" "Writing an account or a certificate of an authority into the data folder";
     Check Line "store.check" "Checking rows, blobs, journal and segments against each other";
     Rebuild Line "store.rebuild" "Replaying segments into a new truth database";
+    Adopt Line "store.adopt" "Moving a data folder into the database and object storage";
     Backup Line "store.backup" "Copying a data folder into a backup";
     Restore Line "store.restore" "Copying a backup into a data folder";
     Rehearse Line "store.rehearse" "Testing an upgrade on a copy of the truth database";

@@ -5,6 +5,7 @@ use crate::cli::failure::{Failure, plain};
 use crate::cli::folder;
 use crate::cli::orphan_blobs;
 use crate::cli::progress::Bar;
+use crate::cli::stored_objects::StoredObjects;
 use format::shell::word;
 use std::time::Duration;
 use store::{Problem, Report};
@@ -16,11 +17,11 @@ const EMPTY_MAX: usize = 20;
 /// Checks the folder and prints the problems.
 pub(super) fn check(verify: bool, context: &mut Context<'_>) -> anyhow::Result<()> {
     let (settings, _) = folder::load(context)?;
-    let data = &settings.store.data;
+    let (data, objects) = (&settings.store.data, StoredObjects::of(&settings)?);
     let mut event = Event::job("check", Clock::default().now());
     let bar = Bar::new();
     let report = event.time(Op::Check, || {
-        let mut report = store::check(data, verify, &mut |progress| bar.show(progress))?;
+        let mut report = store::check_with(data, verify, objects.get(), &mut |progress| bar.show(progress))?;
         let damaged = store::damaged_indexes(data, &repository::can_read_derived)?;
         report.problems.extend(damaged.into_iter().map(Problem::IndexDamaged));
         Ok::<_, store::Error>(report)
@@ -31,7 +32,7 @@ pub(super) fn check(verify: bool, context: &mut Context<'_>) -> anyhow::Result<(
         let problems: Vec<String> = report.problems.iter().map(Problem::to_string).collect();
         let all = serde_json::json!({
             "rows": report.rows, "blobs": report.blobs, "segments": report.segments,
-            "kept": report.cached_files, "kept_read": report.cached_files_read, "problems": problems,
+            "objects": report.objects, "unchecked": report.unchecked, "kept": report.cached_files, "kept_read": report.cached_files_read, "problems": problems,
             "leftovers": report.leftovers.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
             "empty_files": report.empty_files.iter().map(|(repository, path)| {
                 serde_json::json!({ "repository": repository, "path": path })
@@ -52,8 +53,15 @@ pub(super) fn check(verify: bool, context: &mut Context<'_>) -> anyhow::Result<(
                 "{many} uploads or fetches were interrupted: the next start of the server removes their files"
             )?;
         }
-        let Report { rows, blobs, segments, cached_files: kept, cached_files_read: kept_read, .. } = report;
+        let Report { rows, blobs, objects, unchecked, segments, .. } = report;
+        let Report { cached_files: kept, cached_files_read: kept_read, .. } = report;
         writeln!(context.out, "checked {rows} rows, {blobs} blobs and {segments} segments in {took:.1?}")?;
+        if objects > 0 {
+            writeln!(context.out, "looked for {objects} blobs in object storage")?;
+        }
+        if unchecked > 0 {
+            writeln!(context.out, "{unchecked} blobs are only in object storage, and were not checked")?;
+        }
         if kept > 0 {
             writeln!(context.out, "read {kept_read} of {kept} cached files of upstreams")?;
         }
@@ -98,6 +106,10 @@ fn advice(report: &Report) -> String {
     if blobs {
         "copy these blobs from a backup: the name of each file is its SHA-256. If this is a backup, delete the damaged files: \
          `daylight backup` copies them again"
+            .to_owned()
+    } else if any(|problem| matches!(problem, Problem::ObjectMissing(_) | Problem::ObjectDamaged { .. })) {
+        "a start of the server sends these blobs again where its disk has them; otherwise bring the objects back from a copy of the \
+         bucket"
             .to_owned()
     } else if any(|problem| matches!(problem, Problem::Journal(_))) {
         "`daylight rebuild` makes the database again from the segments".to_owned()

@@ -1,13 +1,15 @@
 //! Two programs with a store each over one truth, like two processes: one makes a change that the other has not seen.
 
+pub(crate) mod two_stores;
+
 use super::*;
 use crate::config::{self, Environment, Machine, References};
-use crate::instance::two_stores::two_stores;
 use client::{Hosts, HostsOptions};
 use repository::{MemoryLimits, UpstreamLimits, WaitersLimits, Workers};
 use std::sync::Arc;
 use store::{PoolOptions, Threads};
 use telemetry::{Bound, BoundName, Clock, Op, PoolName, Recorder};
+use two_stores::two_stores;
 
 /// One program.
 struct Program {
@@ -80,7 +82,7 @@ impl Program {
         self.repositories.add(record, Author::SERVER, &mut event).await.unwrap();
     }
 
-    /// The present settings, also those that the other program has changed.
+    /// The present settings, also after a change by the other program.
     async fn record(&self, name: &str) -> RepositoryRecord {
         let mut event = Event::job("test", Millis(0));
         self.store.follow(&mut event).await.unwrap();

@@ -8,8 +8,13 @@ use std::time::Duration;
 use telemetry::Reason;
 
 /// Why a request is refused while nothing is written.
-const REFUSED: [Reason; 4] =
-    [Reason::DiskNearlyFull, Reason::StorePoisoned, Reason::ClockDoubted, Reason::TruthUnreachable];
+const REFUSED: [Reason; 5] = [
+    Reason::DiskNearlyFull,
+    Reason::StorePoisoned,
+    Reason::ClockDoubted,
+    Reason::TruthUnreachable,
+    Reason::ObjectsAway,
+];
 
 pub(super) const CHECK: Check = Check {
     key: "read-only",

@@ -82,6 +82,7 @@ fn spent(op: Op) -> Spent {
         Op::TruthWait | Op::CommitWait | Op::CacheWait | Op::BlobWait | Op::WorkWait | Op::ViewWait | Op::LoopWait => {
             Spent::Waiting
         }
+        Op::ObjectWait => Spent::Waiting,
         Op::HeadRead
         | Op::BodyReceive
         | Op::BodySend
@@ -95,6 +96,7 @@ fn spent(op: Op) -> Spent {
         Op::UpstreamTls | Op::UpstreamFirstByte | Op::UpstreamBody | Op::AppWait | Op::AppConnect | Op::AppAnswer => {
             Spent::Elsewhere
         }
+        Op::ObjectPut | Op::ObjectGet | Op::ObjectLook | Op::ObjectList | Op::ObjectDelete => Spent::Elsewhere,
         Op::EventsWait | Op::AskWait | Op::MetricsWrite | Op::AppPagesRead => Spent::Elsewhere,
         _ => Spent::Working,
     }

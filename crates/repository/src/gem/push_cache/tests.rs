@@ -96,7 +96,7 @@ fn pushes_of_another_process_move_a_state_on_and_other_changes_end_it() {
     let owners = Change::Unit { repository: ID, unit: "lamp".into(), facts: json!({}) };
 
     push_cache.follow(&[pushed(&start, 10, "2.0", 20)]);
-    assert!(known("3.0").is_none(), "what is not known is not followed");
+    assert!(known("3.0").is_none(), "an unknown gem stays unknown");
     begin();
     let first = pushed(&start, 10, "2.0", 20);
     push_cache.follow(&[first.clone(), row(11, owners.clone())]);

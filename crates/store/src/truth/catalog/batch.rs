@@ -75,6 +75,14 @@ pub enum Expect {
     TokenLives(Digest),
     /// The bytes of the blob are not deleted. Expected for every entry that a batch makes live, unless the batch holds the bytes.
     BlobKept(Digest),
+    /// The bytes of the blob were not deleted since the change `generation`, nor before it if that is 0. Expected for every blob
+    /// that a batch publishes and that is an object of this generation.
+    BlobAt {
+        /// The blob.
+        digest: Digest,
+        /// Its generation, as of the object.
+        generation: Seq,
+    },
     /// No bytes of a live entry of the repository are deleted. Expected for every repository that a batch restores.
     RepositoryWhole(RepositoryId),
     /// The token with this record's hash still has this record, from which the changes were made.

@@ -3,7 +3,7 @@
 use crate::blobs::digest::Digest;
 use crate::blobs::life::BlobUse;
 use crate::error::Result;
-use crate::journal::record::RepositoryId;
+use crate::journal::record::{RepositoryId, Seq};
 use std::collections::BTreeSet;
 use telemetry::Millis;
 
@@ -24,4 +24,16 @@ pub trait BlobReads {
 
     /// When the bytes of a blob were deleted, if they were and were not published again.
     fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>>;
+
+    /// The size of a blob that an entry names or named and whose bytes are not deleted.
+    fn blob_size(&mut self, digest: &Digest) -> Result<Option<u64>>;
+
+    /// The generations of the blobs from `from` through `through`, ordered by digest: the number of the last change that says that
+    /// the bytes of the blob were deleted, whether they were published again or not. A blob without one has generation 0.
+    fn generations(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, Seq)>>;
+
+    /// The generation of one blob.
+    fn generation(&mut self, digest: &Digest) -> Result<Seq> {
+        Ok(self.generations(digest, digest)?.first().map_or(Seq(0), |(_, generation)| *generation))
+    }
 }

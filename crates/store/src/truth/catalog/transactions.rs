@@ -23,7 +23,7 @@ pub trait Transactions {
     /// refused batch changes nothing and takes no number. After an error the transaction is rolled back.
     fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>>;
 
-    /// Commits the transaction. After an error it is rolled back if possible, and only a restart shows what is durable.
+    /// Commits the transaction. After an error it is rolled back if possible, and only a restart shows which changes are durable.
     fn commit(&mut self) -> Result<Committed>;
 
     /// Rolls the transaction back.
@@ -32,7 +32,8 @@ pub trait Transactions {
     /// Replays rows that follow the last one without a gap, all of them in one transaction or none.
     fn replay(&mut self, rows: &[JournalRow]) -> Result<()>;
 
-    /// Rows that follow `after`, at most some of them. Those that this process did not write come from here, until there are none.
+    /// Rows that follow `after`, at most some of them. Called again and again until there are none, it returns all rows of other
+    /// processes.
     fn others(&mut self, after: Seq) -> Result<Vec<JournalRow>>;
 
     /// Makes rows of other processes readable here, where they are not yet.

@@ -6,9 +6,9 @@ use crate::blobs::life::{BlobUse, Keep, UseEnd};
 use crate::error::Result;
 use crate::journal::change::Change;
 use crate::journal::entry::{Entry, State};
-use crate::journal::record::RepositoryId;
+use crate::journal::record::{RepositoryId, Seq};
 use crate::truth::catalog::BlobReads;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use telemetry::Millis;
 
 impl BlobReads for Model {
@@ -36,6 +36,22 @@ impl BlobReads for Model {
 
     fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>> {
         Ok(self.collected.get(digest).copied())
+    }
+
+    fn blob_size(&mut self, digest: &Digest) -> Result<Option<u64>> {
+        Ok(self.blobs.get(digest).copied())
+    }
+
+    fn generations(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, Seq)>> {
+        let mut found = BTreeMap::new();
+        for row in &self.journal {
+            if let Change::Collected { blobs } = &row.change {
+                found.extend(
+                    blobs.iter().filter(|digest| (from..=through).contains(digest)).map(|digest| (*digest, row.seq)),
+                );
+            }
+        }
+        Ok(found.into_iter().collect())
     }
 }
 

@@ -32,6 +32,14 @@ impl Model {
                 !self.tokens.values().any(|record| record.revoked.is_none() && record.name == *name)
             }
             Expect::BlobKept(digest) => !self.collected.contains_key(digest),
+            Expect::BlobAt { digest, generation } => {
+                let last = self
+                    .journal
+                    .iter()
+                    .rev()
+                    .find(|row| matches!(&row.change, Change::Collected { blobs } if blobs.contains(digest)));
+                last.map_or(Seq(0), |row| row.seq) == *generation
+            }
             Expect::RepositoryWhole(id) => !self.lost.contains(id),
             Expect::TokenIs(record) => self.tokens.get(&record.hash) == Some(&**record),
             Expect::TokenLives(hash) => self.tokens.get(hash).is_some_and(|record| record.revoked.is_none()),

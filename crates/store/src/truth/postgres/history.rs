@@ -4,7 +4,7 @@
 //! under the same numbers, somebody has to decide: nothing is written, and nothing is overwritten.
 
 use super::ordered::{Ordered, random};
-use super::session::{Answer, Flight, Session};
+use super::session::{Answer, Append, Session};
 use crate::error::{Error, Result};
 use crate::journal::clock_doubt::ClockDoubt;
 use crate::journal::record::Seq;
@@ -40,9 +40,13 @@ impl Ordered {
     }
 
     fn read_all(&mut self) -> Result<()> {
-        self.link.knows(self.copy.last()?.0);
-        // The first question may wait.
-        self.link.session(self.link.deadline())?;
+        let last = self.copy.last()?;
+        self.link.knows(last.0);
+        // A node with a copy need not wait for a database that is away.
+        match last {
+            Seq(0) => self.link.session(self.link.deadline())?,
+            _ => self.link.first_session()?,
+        };
         loop {
             let after = self.copy.last()?;
             let rows = self.others(after)?;
@@ -129,9 +133,9 @@ impl Ordered {
             let rows: Vec<_> = rows.into_iter().filter(|(seq, _)| *seq <= known).collect();
             let Some(last) = rows.last().map(|(seq, _)| *seq) else { break };
             let bodies = rows.into_iter().map(|(_, body)| body).collect();
-            let flight = Flight { id: random()?, after, bodies };
+            let append = Append { id: random()?, after, bodies };
             let (session, node, clock_ms) = (session.clone(), self.link.options().node.clone(), self.clock_ms());
-            match self.link.ask(async move { session.fly(&flight, &node, clock_ms).await })? {
+            match self.link.ask(async move { session.append(&append, &node, clock_ms).await })? {
                 Answer::Made => after = last,
                 Answer::Clock(ahead_ms) => return Err(Error::Clock(ClockDoubt::OffFromDatabase(ahead_ms))),
                 // Another node puts the same rows back. The next attempt looks again.

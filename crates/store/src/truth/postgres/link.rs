@@ -128,6 +128,16 @@ impl Link {
         found?.unwrap_or_else(|| Err(self.away(None)))
     }
 
+    /// The connection, or why the first attempt to connect failed.
+    pub(super) fn first_session(&self) -> Result<Arc<Session>> {
+        let mut sessions = self.shared.session.subscribe();
+        if sessions.borrow().is_none() && !self.shared.state.is_away() {
+            let until = Instant::now() + self.shared.options.patience.min(ANSWER);
+            self.run(async move { drop(timeout_at(until, sessions.changed()).await) })?;
+        }
+        self.session(Instant::now())
+    }
+
     /// Waits for work on the thread's runtime. The caller may be a thread of another runtime.
     fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
         let (answer, answered) = mpsc::sync_channel(1);

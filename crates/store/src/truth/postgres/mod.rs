@@ -1,8 +1,8 @@
 //! The truth that PostgreSQL orders ("the database"), with all of it in the SQLite database of each node ("the copy").
 //!
 //! The database has a counter and the journal, and nothing that is derived from it. A batch is decided in the copy, inside its open
-//! transaction. Then one statement (a "flight") appends its rows to the journal, if the counter still has the number after which the
-//! batch was decided, and the copy commits. If another node has written meanwhile, nothing of the flight is written: the copy rolls back,
+//! transaction. Then one statement (an "append") adds its rows to the journal, if the counter still has the number after which the
+//! batch was decided, and the copy commits. If another node has written meanwhile, nothing of the append is written: the copy rolls back,
 //! takes in the rows in between, and decides again. So
 //!
 //! - each condition is exact, because nothing at all happened between the decision and the change;
@@ -11,9 +11,9 @@
 //! - the tables of the database say nothing about packages, and change hardly ever. The copy is as it is without a database.
 //!
 //! The numbers have no gaps and are given in the order of the commits, because the counter is one row, locked until the end of the
-//! transaction. That bounds the changes per second by the round trip; a node puts up to 256 batches into one flight.
+//! transaction. That bounds the changes per second by the round trip; a node puts up to 256 batches into one append.
 //!
-//! A flight whose answer was lost is sent again under the same identity, and the database recognizes rows that it already has. If it stays
+//! An append whose answer was lost is sent again under the same identity, and the database recognizes rows that it already has. If it stays
 //! away, the change is refused. If it was made nevertheless, its rows are found as those of another node would be.
 //!
 //! An acknowledged change is durable in the database. The copy is behind it at most, and fills up from it: after a restart, after a power
@@ -32,4 +32,5 @@ mod tests;
 
 pub use options::{DatabaseDialling, DatabaseDoor, DatabaseOptions, DatabaseStream};
 pub(crate) use ordered::Ordered;
+pub(crate) use state::Answers;
 pub use state::{DatabaseAway, DatabaseState};

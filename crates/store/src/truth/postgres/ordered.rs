@@ -2,7 +2,7 @@
 
 use super::link::Link;
 use super::options::DatabaseOptions;
-use super::session::{Answer, Flight};
+use super::session::{Answer, Append};
 use super::state::DatabaseState;
 use crate::disk::cluster::ClusterId;
 use crate::error::{Error, Result};
@@ -49,34 +49,34 @@ impl Ordered {
         self.link.clone()
     }
 
-    /// Sends rows that follow `after`, until it is known what became of them. A flight is sent again under the same identity, so it is
+    /// Sends rows that follow `after`, until it is known what became of them. An append is sent again under the same identity, so it is
     /// made once.
-    fn fly(&mut self, after: Seq, bodies: Vec<String>) -> Result<Answer> {
-        let flight = Arc::new(Flight { id: random()?, after, bodies });
+    fn append(&mut self, after: Seq, bodies: Vec<String>) -> Result<Answer> {
+        let append = Arc::new(Append { id: random()?, after, bodies });
         let (deadline, mut sent) = (self.link.deadline(), false);
-        let mut job = Job::begin(self.link.recorder(), "database.flight");
-        let flying = job.running(Op::DatabaseFlight);
+        let mut job = Job::begin(self.link.recorder(), "database.append");
+        let appending = job.running(Op::DatabaseAppend);
         let answer = loop {
-            match self.attempt(&flight, deadline, &mut sent) {
+            match self.attempt(&append, deadline, &mut sent) {
                 Err(Error::DatabaseAway { .. }) if Instant::now() < deadline => {}
                 answer => break answer,
             }
         };
-        drop(flying);
+        drop(appending);
         job.end_as(&answer);
         answer
     }
 
-    fn attempt(&mut self, flight: &Arc<Flight>, deadline: Instant, sent: &mut bool) -> Result<Answer> {
+    fn attempt(&mut self, append: &Arc<Append>, deadline: Instant, sent: &mut bool) -> Result<Answer> {
         let session = self.link.session(deadline)?;
-        self.agree(&session, flight.after)?;
+        self.agree(&session, append.after)?;
         let counts = &self.link.state().counts;
-        counts.flights.fetch_add(1, Ordering::Relaxed);
+        counts.appends.fetch_add(1, Ordering::Relaxed);
         if std::mem::replace(sent, true) {
             counts.lost_answers.fetch_add(1, Ordering::Relaxed);
         }
-        let (flight, node, clock_ms) = (flight.clone(), self.link.options().node.clone(), self.clock_ms());
-        self.link.ask(async move { session.fly(&flight, &node, clock_ms).await })
+        let (append, node, clock_ms) = (append.clone(), self.link.options().node.clone(), self.clock_ms());
+        self.link.ask(async move { session.append(&append, &node, clock_ms).await })
     }
 
     /// The time of this node, to be compared with that of the database. A clock that somebody has set is not.
@@ -88,7 +88,7 @@ impl Ordered {
     fn send(&mut self) -> Result<Answer> {
         let rows = self.copy.journal_text(self.after, usize::MAX, usize::MAX)?;
         self.link.knows(self.after.0 + rows.len() as u64);
-        self.fly(self.after, rows.into_iter().map(|(_, body)| body).collect())
+        self.append(self.after, rows.into_iter().map(|(_, body)| body).collect())
     }
 }
 
@@ -101,7 +101,17 @@ impl Transactions for Ordered {
     /// If the copy cannot commit what the database has taken, the rows come back as those of others.
     fn commit(&mut self) -> Result<Committed> {
         let failed = match self.send() {
-            Ok(Answer::Made) => return self.copy.commit(),
+            Ok(Answer::Made) => {
+                return Ok(match self.copy.commit()? {
+                    // The database has the rows. They come back as those of others, and must not be decided again.
+                    Committed::Failed(error) => {
+                        self.link.knows(self.after.0);
+                        let cause = format!("it has the change, and this node's copy cannot take it in: {error}");
+                        Committed::Failed(Error::DatabaseAway { url: self.link.options().url.clone(), cause })
+                    }
+                    committed => committed,
+                });
+            }
             Ok(Answer::Moved) => None,
             Ok(Answer::Clock(ahead_ms)) => Some(Error::Clock(ClockDoubt::OffFromDatabase(ahead_ms))),
             Err(error) => Some(error),
@@ -146,6 +156,8 @@ impl Transactions for Ordered {
     /// Notes are in the database alone.
     fn change_note(&mut self, name: &str, change: &mut dyn FnMut(Option<&str>) -> Option<String>) -> Result<()> {
         let session = self.link.session(self.link.deadline())?;
+        let last = self.copy.last()?;
+        self.agree(&session, last)?;
         loop {
             let (asked, of) = (session.clone(), name.to_owned());
             let read = self.link.ask(async move { asked.note(&of).await })?;
@@ -163,7 +175,7 @@ impl Transactions for Ordered {
     }
 }
 
-/// A random identity of a flight.
+/// A random identity of an append.
 pub(super) fn random() -> Result<[u8; 16]> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| Error::thread(std::io::Error::other(error)))?;

@@ -81,5 +81,7 @@ of_the_copy! {
         fn blobs_of_entry(repository: RepositoryId, key: &str) -> Vec<(Digest, u64)>;
         fn named_by(digest: &Digest) -> Vec<RepositoryId>;
         fn collected(digest: &Digest) -> Option<Millis>;
+        fn blob_size(digest: &Digest) -> Option<u64>;
+        fn generations(from: &Digest, through: &Digest) -> Vec<(Digest, Seq)>;
     }
 }

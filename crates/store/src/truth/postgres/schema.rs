@@ -8,8 +8,8 @@ pub(super) const FORM: i32 = 1;
 
 /// Makes the tables, all in one transaction. Several nodes may do this at the same time. The number of the lock is arbitrary.
 ///
-/// `flight` appends rows if the counter is still where the sender decided them. The lock of the counter's row is held until the end of
-/// the transaction, so numbers, commits and what others see have one order. The function looks for its own identity, so a flight whose
+/// `append` adds rows if the counter is still where the sender decided them. The lock of the counter's row is held until the end of
+/// the transaction, so numbers, commits and what others see have one order. The function looks for its own identity, so an append whose
 /// answer was lost can be sent again. The NOTIFY arrives with the commit.
 pub(super) const TABLES: &str = "
 SELECT pg_advisory_xact_lock(7310577131);
@@ -21,21 +21,21 @@ CREATE TABLE IF NOT EXISTS daylight.cluster (
 );
 CREATE TABLE IF NOT EXISTS daylight.counter (one int PRIMARY KEY CHECK (one = 1), seq bigint NOT NULL);
 CREATE TABLE IF NOT EXISTS daylight.journal (
-    seq bigint PRIMARY KEY, body text NOT NULL, node text NOT NULL, flight bytea NOT NULL
+    seq bigint PRIMARY KEY, body text NOT NULL, node text NOT NULL, append bytea NOT NULL
 );
 CREATE TABLE IF NOT EXISTS daylight.note (name text COLLATE \"C\" PRIMARY KEY, body text NOT NULL);
 INSERT INTO daylight.counter VALUES (1, 0) ON CONFLICT DO NOTHING;
-CREATE OR REPLACE FUNCTION daylight.flight(
-    flown_after bigint, flown_as bytea, flown_by text, sender_ms bigint, bodies text[], OUT answer text, OUT number bigint
-) LANGUAGE plpgsql AS $flight$
+CREATE OR REPLACE FUNCTION daylight.append(
+    after_seq bigint, append_id bytea, by_node text, sender_ms bigint, bodies text[], OUT answer text, OUT number bigint
+) LANGUAGE plpgsql AS $append$
 DECLARE
     clock_ms bigint := extract(epoch FROM clock_timestamp()) * 1000;
     reached bigint;
 BEGIN
     SELECT c.seq INTO STRICT reached FROM daylight.counter AS c FOR UPDATE;
     number := reached;
-    IF reached <> flown_after THEN
-        IF EXISTS (SELECT FROM daylight.journal AS j WHERE j.seq = flown_after + 1 AND j.flight = flown_as) THEN
+    IF reached <> after_seq THEN
+        IF EXISTS (SELECT FROM daylight.journal AS j WHERE j.seq = after_seq + 1 AND j.append = append_id) THEN
             answer := 'taken';
         ELSE
             answer := 'moved';
@@ -46,12 +46,12 @@ BEGIN
     ELSE
         number := reached + cardinality(bodies);
         INSERT INTO daylight.journal
-            SELECT reached + b.at, b.body, flown_by, flown_as FROM unnest(bodies) WITH ORDINALITY AS b (body, at);
-        UPDATE daylight.counter SET seq = flight.number;
-        PERFORM pg_notify('daylight', flight.number::text);
+            SELECT reached + b.at, b.body, by_node, append_id FROM unnest(bodies) WITH ORDINALITY AS b (body, at);
+        UPDATE daylight.counter SET seq = append.number;
+        PERFORM pg_notify('daylight', append.number::text);
         answer := 'made';
     END IF;
-END $flight$;
+END $append$;
 INSERT INTO daylight.cluster VALUES (1, gen_random_uuid()::text, 1) ON CONFLICT DO NOTHING;
 ";
 
@@ -72,8 +72,8 @@ pub(super) const CLUSTER: &str = "SELECT id, form FROM daylight.cluster";
 /// The number of the last row.
 pub(super) const COUNTER: &str = "SELECT seq FROM daylight.counter";
 
-/// One flight.
-pub(super) const FLIGHT: &str = "SELECT answer, number FROM daylight.flight($1, $2, $3, $4, $5)";
+/// One append.
+pub(super) const APPEND: &str = "SELECT answer, number FROM daylight.append($1, $2, $3, $4, $5)";
 
 /// The rows after a number, as many as fit into a number of rows and of bytes, but at least one.
 pub(super) const ROWS: &str = "

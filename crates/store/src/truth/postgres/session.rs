@@ -2,7 +2,7 @@
 //!
 //! A statement that fails ends the connection: what the other side has done is then found out over the next one.
 
-use super::schema::{CLUSTER, COUNTER, FLIGHT, FORM, LIMITS, LOOK, ROWS, TABLES};
+use super::schema::{APPEND, CLUSTER, COUNTER, FORM, LIMITS, LOOK, ROWS, TABLES};
 use crate::journal::record::Seq;
 use std::error::Error as _;
 use std::future::Future;
@@ -20,8 +20,11 @@ pub(super) const ANSWER: Duration = Duration::from_secs(3);
 /// The most rows of a page, and its most bytes.
 const PAGE_ROWS: i64 = 1000;
 const PAGE_BYTES: i64 = 1 << 20;
-/// A flight has a second more for each of these many bytes.
+/// An append has a second more for each of these many bytes.
 const BYTES_PER_SECOND: usize = 256 << 10;
+
+/// The longest text of an error of the database that is told, in characters.
+const MESSAGE_MAX: usize = 400;
 
 /// A connection that is set up.
 pub(super) struct Session {
@@ -30,7 +33,7 @@ pub(super) struct Session {
     /// The id of the cluster.
     pub(super) cluster: String,
     client: Client,
-    flight: Statement,
+    append: Statement,
     rows: Statement,
     counter: Statement,
     /// The questions whose answers are awaited.
@@ -43,8 +46,8 @@ pub(super) struct Session {
 
 /// Changes on their way to the database.
 #[derive(Debug)]
-pub(super) struct Flight {
-    /// A random number, by which the database recognizes a flight that was sent before.
+pub(super) struct Append {
+    /// A random number, by which the database recognizes an append that was sent before.
     pub(super) id: [u8; 16],
     /// The number of the change after which it was decided.
     pub(super) after: Seq,
@@ -52,10 +55,10 @@ pub(super) struct Flight {
     pub(super) bodies: Vec<String>,
 }
 
-/// What the database did with a flight.
+/// What the database did with an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The rows are in the journal, by this flight or by the same one before.
+    /// The rows are in the journal, by this append or by the same one before.
     Made,
     /// Others wrote first. Nothing was written.
     Moved,
@@ -105,7 +108,7 @@ impl Session {
         Ok(Self {
             number,
             cluster: cluster.get("id"),
-            flight: client.prepare(FLIGHT).await?,
+            append: client.prepare(APPEND).await?,
             rows: client.prepare(ROWS).await?,
             counter: client.prepare(COUNTER).await?,
             client,
@@ -172,19 +175,33 @@ impl Session {
         Ok(found.iter().map(|row| (Seq(row.get::<_, i64>(0).cast_unsigned()), row.get(1))).collect())
     }
 
-    /// Sends a flight. `clock_ms`: the time of this node, if it is to be compared. Returns after ReadyForQuery: before that message
+    /// Sends an append. `clock_ms`: the time of this node, if it is to be compared. Returns after ReadyForQuery: before that message
     /// PostgreSQL has answered the statement, but not committed it.
-    pub(super) async fn fly(&self, flight: &Flight, node: &str, clock_ms: Option<i64>) -> Result<Answer, String> {
-        let (id, after) = (&flight.id[..], flight.after.0.cast_signed());
-        let bytes: usize = flight.bodies.iter().map(String::len).sum();
-        let limit = ANSWER + Duration::from_secs((bytes / BYTES_PER_SECOND) as u64);
-        let values: [&(dyn ToSql + Sync); 5] = [&after, &id, &node, &clock_ms, &flight.bodies];
-        let row = self.ask_within(limit, self.client.query_one(&self.flight, &values)).await?;
+    pub(super) async fn append(&self, append: &Append, node: &str, clock_ms: Option<i64>) -> Result<Answer, String> {
+        let (id, after) = (&append.id[..], append.after.0.cast_signed());
+        let bytes: usize = append.bodies.iter().map(String::len).sum();
+        let more_s = (bytes / BYTES_PER_SECOND) as u64;
+        let limit = ANSWER + Duration::from_secs(more_s);
+        if more_s > 0 {
+            self.limit_statements(more_s).await?;
+        }
+        let values: [&(dyn ToSql + Sync); 5] = [&after, &id, &node, &clock_ms, &append.bodies];
+        let row = self.ask_within(limit, self.client.query_one(&self.append, &values)).await?;
+        if more_s > 0 {
+            // If this fails, the append is sent again, and was made.
+            self.limit_statements(0).await?;
+        }
         match row.get::<_, &str>(0) {
             "made" | "taken" => Ok(Answer::Made),
             "clock" => Ok(Answer::Clock(row.get(1))),
             _ => Ok(Answer::Moved),
         }
+    }
+
+    /// Lets the database work on a statement for that much longer than usual ([`LIMITS`]).
+    async fn limit_statements(&self, more_s: u64) -> Result<(), String> {
+        let longer = format!("SET statement_timeout = {}", 2000 + 1000 * more_s);
+        self.ask(self.client.batch_execute(&longer)).await
     }
 
     /// A note.
@@ -218,7 +235,7 @@ impl std::fmt::Debug for Session {
 /// An error for people: the database's own words, or those of the connection.
 pub(super) fn told(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
-        return format!("it says: {}", error.message());
+        return format!("it says: {}", error.message().chars().take(MESSAGE_MAX).collect::<String>());
     }
     match error.source() {
         Some(source) => source.to_string(),

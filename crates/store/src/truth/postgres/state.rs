@@ -1,8 +1,10 @@
 //! Whether the database answers, for all code that tells people about it, and counts of the work with it.
 
 use crate::error::Error;
+use crate::writer::group_membership::GroupMembership;
+use crate::writer::revision::Revisions;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use telemetry::log::Incident;
 use telemetry::{Clock, Log, Metric, Millis, Recorder, lock};
 
@@ -13,12 +15,26 @@ pub struct DatabaseState {
     clock: Clock,
     log: Log,
     is_away: AtomicBool,
+    answers: OnceLock<Answers>,
     away: Mutex<Option<DatabaseAway>>,
     /// Told in the log once.
     incident: Incident,
     /// The database has rows that contradict the copy, or belongs to others.
     other: Incident,
     pub(super) counts: DatabaseCounts,
+}
+
+/// What all answers depend on. They tell when they may lack changes of other nodes, because the database cannot be used.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    pub(crate) revisions: Arc<Revisions>,
+    pub(crate) membership: Arc<Mutex<GroupMembership>>,
+}
+
+impl Answers {
+    fn raise(&self) {
+        self.revisions.raise_settings(lock(&self.membership).repositories());
+    }
 }
 
 /// Since when the database cannot be used, and why.
@@ -33,10 +49,10 @@ pub struct DatabaseAway {
 /// Counts since the start.
 #[derive(Debug, Default)]
 pub(super) struct DatabaseCounts {
-    pub(super) flights: AtomicU64,
-    /// Flights before which others had written.
+    pub(super) appends: AtomicU64,
+    /// Appends before which others had written.
     pub(super) retries: AtomicU64,
-    /// Flights whose answer was lost, and that were sent again.
+    /// Appends whose answer was lost, and that were sent again.
     pub(super) lost_answers: AtomicU64,
     pub(super) connects: AtomicU64,
 }
@@ -48,6 +64,7 @@ impl DatabaseState {
             clock,
             log,
             is_away: AtomicBool::new(false),
+            answers: OnceLock::new(),
             away: Mutex::default(),
             incident: Incident::default(),
             other: Incident::default(),
@@ -94,7 +111,16 @@ impl DatabaseState {
         let mut away = lock(&self.away);
         let since = away.as_ref().map_or_else(|| self.clock.now(), |away| away.since);
         *away = cause.map(|cause| DatabaseAway { since, cause: cause.to_owned() });
-        self.is_away.store(away.is_some(), Ordering::Relaxed);
+        let is_away = away.is_some();
+        drop(away);
+        if self.is_away.swap(is_away, Ordering::AcqRel) != is_away {
+            self.answers.get().into_iter().for_each(Answers::raise);
+        }
+    }
+
+    /// Lets no answer from before hold when the database goes away or comes back.
+    pub(crate) fn change_answers(&self, answers: Answers) {
+        let _ = self.answers.set(answers);
     }
 
     /// It has another history than the copy, or is no database of ours: somebody has to act.
@@ -119,7 +145,7 @@ impl DatabaseState {
             recorder.figure(metric, move || read(&state).load(Ordering::Relaxed) as f64);
         };
         let doc = "Transactions that were sent to the database";
-        figure(Metric::counter("database_flights_total", doc), |state| &state.counts.flights);
+        figure(Metric::counter("database_appends_total", doc), |state| &state.counts.appends);
         let doc = "Transactions that were decided again because another node had written";
         figure(Metric::counter("database_retries_total", doc), |state| &state.counts.retries);
         let doc = "Transactions that were sent to the database again because the answer did not come";

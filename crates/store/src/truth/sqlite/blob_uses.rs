@@ -72,6 +72,16 @@ impl BlobReads for Sqlite {
         let at = self.rows("SELECT at FROM collected WHERE sha256 = ?", [digest.0], |row| row.get(0).map(Millis))?;
         Ok(at.first().copied())
     }
+
+    fn blob_size(&mut self, digest: &Digest) -> Result<Option<u64>> {
+        let sizes =
+            self.rows("SELECT size_bytes FROM blob WHERE sha256 = ?", [digest.0], |row| row.get::<_, i64>(0))?;
+        Ok(sizes.first().map(|size| size.cast_unsigned()))
+    }
+
+    fn generations(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, Seq)>> {
+        self.generations_of(from, through)
+    }
 }
 
 fn blob_use(row: &Row<'_>) -> rusqlite::Result<BlobUse> {

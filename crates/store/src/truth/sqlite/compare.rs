@@ -19,7 +19,7 @@ impl Sqlite {
         read.map_err(Error::sqlite("read the version of the tables"))
     }
 
-    /// The tables that do not have the same rows in both databases, of those that are derived from the journal.
+    /// The tables, except for the notes, that do not have the same rows in both databases.
     pub(crate) fn differing_tables(&self, other: &Self) -> Result<Vec<String>> {
         let tables = |one: &Self| one.rows(TABLES, [], |row| row.get::<_, String>(0));
         let (mut all, mut differing) = (tables(self)?, Vec::new());

@@ -37,6 +37,7 @@ impl Sqlite {
         schema::set_up(&connection, path)?;
         let mut writer = Self::with(connection);
         writer.set_up_blob_uses()?;
+        writer.set_up_generations()?;
         Ok(writer)
     }
 

@@ -56,6 +56,10 @@ impl Sqlite {
             }
             Expect::TokenNameFree(name) => !self.exists("SELECT 1 FROM token WHERE name = ? AND lives", [name])?,
             Expect::BlobKept(digest) => !self.exists("SELECT 1 FROM collected WHERE sha256 = ?", [digest.0])?,
+            Expect::BlobAt { digest, generation } => {
+                let of = self.generations_of(digest, digest)?;
+                of.first().map_or(Seq(0), |(_, generation)| *generation) == *generation
+            }
             Expect::RepositoryWhole(id) => !self.exists("SELECT 1 FROM lost WHERE repository = ?", [int(id.0)])?,
             Expect::TokenIs(record) => {
                 let found: Vec<TokenRecord> = self.bodies("SELECT body FROM token WHERE hash = ?", [record.hash.0])?;

@@ -9,6 +9,7 @@ mod copy;
 mod earlier;
 mod entries;
 mod expectations;
+mod generations;
 mod history;
 mod holding;
 mod holding_tables;

@@ -7,12 +7,13 @@ use crate::truth::catalog::JournalReads as _;
 use std::path::Path;
 
 /// Tables and indexes that later versions added and filled from the rows.
-const FILLED: [&str; 9] = [
+const FILLED: [&str; 10] = [
     "outline",
     "history",
     "repository_changes",
     "holding",
     "blob_use",
+    "generation",
     "entry_folded",
     "entry_unit_live",
     "entry_published_live",

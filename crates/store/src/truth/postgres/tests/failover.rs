@@ -105,7 +105,7 @@ fn a_database_with_other_changes_under_the_same_numbers_is_not_written_and_nothi
     let mut one = node(folder.path(), server.options(&database)).unwrap();
     made(&mut one, vec![setting("a", json!(1)), setting("b", json!(1))]);
     promote(&server, &database, 1);
-    let foreign = "SELECT answer FROM daylight.flight(1, 'x', 'b', NULL, ARRAY[replace(
+    let foreign = "SELECT answer FROM daylight.append(1, 'x', 'b', NULL, ARRAY[replace(
         (SELECT body FROM daylight.journal WHERE seq = 1), '\"seq\":1', '\"seq\":2')])";
     assert_eq!(server.sql(&database, foreign), "made");
     let rows = || server.sql(&database, "SELECT md5(string_agg(body, ' ' ORDER BY seq)) FROM daylight.journal");

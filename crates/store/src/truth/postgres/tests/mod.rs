@@ -52,7 +52,7 @@ fn postgres_does_what_a_catalog_must() {
 }
 
 #[test]
-fn nodes_that_write_by_turns_do_what_one_would_also_when_answers_and_flights_are_lost() {
+fn nodes_that_write_by_turns_do_what_one_would_also_when_answers_and_appends_are_lost() {
     let server = Server::start();
     let group = (prop::collection::vec(any_batch(), 0..4), 0..2usize, prop::bool::weighted(0.8), 0..6u8);
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
@@ -72,7 +72,7 @@ fn nodes_that_write_by_turns_do_what_one_would_also_when_answers_and_flights_are
         let mut model = Model::default();
         for (batches, who, commits, fault) in groups {
             doors[who].loses_answer.store(fault == 1, Ordering::Release);
-            doors[who].loses_flight.store(fault == 2, Ordering::Release);
+            doors[who].loses_append.store(fault == 2, Ordering::Release);
             if commits {
                 let answers = nodes[who].commit_batches(&batches).unwrap();
                 prop_assert_eq!(answers, model.commit_batches(&batches).unwrap());
@@ -99,13 +99,13 @@ impl Ordered {
 }
 
 #[test]
-fn a_flight_whose_answer_is_lost_is_made_once() {
+fn an_append_whose_answer_is_lost_is_made_once() {
     let (server, folder) = (Server::start(), tempfile::tempdir().unwrap());
     let (database, door) = (server.database(), server.door());
     let mut node = node(folder.path(), server.options_by(&database, door.clone())).unwrap();
     let link = node.link();
     let lost = || link.state().counts.lost_answers.load(Ordering::Relaxed);
-    for fault in [&door.loses_answer, &door.loses_flight] {
+    for fault in [&door.loses_answer, &door.loses_append] {
         let before = (node.last().unwrap().0, lost());
         fault.store(true, Ordering::Release);
         assert_eq!(made(&mut node, vec![setting("a", json!(1)), setting("b", json!(2))]).0, before.0 + 2);

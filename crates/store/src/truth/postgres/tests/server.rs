@@ -131,7 +131,7 @@ impl Server {
 
     pub(crate) fn door(&self) -> Arc<Door> {
         let path = self.folder.path().join(".s.PGSQL.5432");
-        Arc::new(Door { path, loses_answer: Arc::default(), loses_flight: Arc::default() })
+        Arc::new(Door { path, loses_answer: Arc::default(), loses_append: Arc::default() })
     }
 
     pub(crate) fn options(&self, database: &str) -> DatabaseOptions {
@@ -161,18 +161,18 @@ impl Drop for Server {
 #[derive(Debug)]
 pub(crate) struct Door {
     path: PathBuf,
-    /// The connection breaks before the next answer to a flight arrives.
+    /// The connection breaks before the next answer to an append arrives.
     pub(crate) loses_answer: Arc<AtomicBool>,
-    /// The connection breaks before the next flight is sent.
-    pub(crate) loses_flight: Arc<AtomicBool>,
+    /// The connection breaks before the next append is sent.
+    pub(crate) loses_append: Arc<AtomicBool>,
 }
 
 impl DatabaseDoor for Door {
     fn dial(&self) -> DatabaseDialling<'_> {
         Box::pin(async {
             let stream = UnixStream::connect(&self.path).await?;
-            let (loses_answer, loses_flight) = (self.loses_answer.clone(), self.loses_flight.clone());
-            Ok(Box::new(Lossy { stream, loses_answer, loses_flight }) as Box<dyn DatabaseStream>)
+            let (loses_answer, loses_append) = (self.loses_answer.clone(), self.loses_append.clone());
+            Ok(Box::new(Lossy { stream, loses_answer, loses_append }) as Box<dyn DatabaseStream>)
         })
     }
 
@@ -184,7 +184,7 @@ impl DatabaseDoor for Door {
 struct Lossy {
     stream: UnixStream,
     loses_answer: Arc<AtomicBool>,
-    loses_flight: Arc<AtomicBool>,
+    loses_append: Arc<AtomicBool>,
 }
 
 fn has(bytes: &[u8], word: &[u8]) -> bool {
@@ -208,7 +208,7 @@ impl AsyncRead for Lossy {
 
 impl AsyncWrite for Lossy {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        if has(bytes, b"\"change\":") && self.loses_flight.swap(false, Ordering::AcqRel) {
+        if has(bytes, b"\"change\":") && self.loses_append.swap(false, Ordering::AcqRel) {
             return Poll::Ready(Err(broken()));
         }
         Pin::new(&mut self.stream).poll_write(cx, bytes)

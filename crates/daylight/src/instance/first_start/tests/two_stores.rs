@@ -18,6 +18,7 @@ pub(crate) fn two_stores(folder: &tempfile::TempDir, clock: &Clock) -> [(Arc<Sto
     let (other, _) = open(&data[1]);
     other.close();
     let [truth, link] = [&data[0], &data[1]].map(|data| Layout::new(data).truth());
+    #[expect(clippy::disallowed_methods, reason = "a test's own folder")]
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(truth, link).unwrap();
     data.each_ref().map(open)

@@ -1,0 +1,89 @@
+//! The segments in object storage: copies of those in the folder, from which the journal can be made again.
+//!
+//! A small segment is deleted there only once a merged one has its rows, and merged ones are never deleted. So the segments of several
+//! servers may lie beside each other, and each of them may clear up.
+
+use crate::disk::Disk;
+use crate::disk::layout::Layout;
+use crate::error::{Error, Result};
+use crate::journal::record::Seq;
+use crate::journal::segments::{self, Segment, TEXT_BYTES};
+use crate::objects::calls::ObjectCalls;
+use crate::truth::catalog::Catalog;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use telemetry::{Event, Op};
+
+/// The segments in object storage that are known.
+#[derive(Debug, Default)]
+pub(crate) struct SegmentCopies {
+    known: BTreeSet<String>,
+}
+
+impl SegmentCopies {
+    /// Lists the segments in object storage. An error if they are not of this journal, or reach further: another folder writes
+    /// there, or this one was replaced by an earlier state of it.
+    pub(crate) async fn look(calls: &ObjectCalls, truth: &mut dyn Catalog, event: &mut Event) -> Result<Self> {
+        let listed = event.waited(Op::ObjectList, calls.list(calls.objects.segments())).await?;
+        let known: BTreeSet<String> =
+            listed.iter().filter_map(|meta| meta.location.filename().map(str::to_owned)).collect();
+        let newest = known.iter().filter_map(|name| Segment::parse(name)).max_by_key(|segment| segment.last);
+        let Some(newest) = newest else { return Ok(Self { known }) };
+        let ahead = |why: String| Error::ObjectsAhead { url: calls.objects.url.clone(), why };
+        let last = truth.last()?;
+        if newest.last > last {
+            let (theirs, ours) = (newest.last.0, last.0);
+            return Err(ahead(format!(
+                "its segments reach change `{theirs}`, and the database ends at change `{ours}`"
+            )));
+        }
+        let key = calls.objects.segment(&newest.name());
+        let got = event.waited(Op::ObjectGet, calls.get(key, None, TEXT_BYTES)).await?;
+        let text = newest.text_of(got.map(|piece| piece.bytes.to_vec()).unwrap_or_default())?;
+        let rows = truth.journal_text(Seq(newest.first.0 - 1), newest.rows_count(), usize::MAX)?;
+        match rows.iter().map(|(_, row)| row.as_str()).eq(text.lines()) {
+            true => Ok(Self { known }),
+            false => Err(ahead(format!("its segment `{}` has other rows than the journal", newest.name()))),
+        }
+    }
+
+    /// The last segment counts as not copied.
+    pub(crate) fn send_last_again(&mut self) {
+        self.known.pop_last();
+    }
+
+    /// Copies the segments of the folder that object storage lacks, and then deletes there small ones whose rows are in merged ones.
+    pub(crate) async fn copy(
+        &mut self,
+        calls: &ObjectCalls,
+        disk: &dyn Disk,
+        layout: &Layout,
+        event: &mut Event,
+    ) -> Result<()> {
+        let ours = segments::list(disk, layout)?;
+        for segment in &ours {
+            let name = segment.name();
+            if self.known.contains(&name) {
+                continue;
+            }
+            let bytes = match segment.bytes(disk, layout) {
+                // It was merged meanwhile, and the merged one is copied next.
+                Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => continue,
+                bytes => bytes?,
+            };
+            event.waited(Op::ObjectPut, calls.put(calls.objects.segment(&name), bytes.into())).await?;
+            self.known.insert(name);
+        }
+        let theirs: Vec<Segment> = self.known.iter().filter_map(|name| Segment::parse(name)).collect();
+        for covered in theirs.iter().filter(|one| !one.is_merged() && theirs.iter().any(|other| other.has_merged(one)))
+        {
+            let name = covered.name();
+            event.waited(Op::ObjectDelete, calls.delete(calls.objects.segment(&name))).await?;
+            self.known.remove(&name);
+        }
+        let copied =
+            ours.iter().filter(|segment| self.known.contains(&segment.name())).map(|segment| segment.last).max();
+        calls.state.copied.fetch_max(copied.unwrap_or_default().0, Ordering::Relaxed);
+        Ok(())
+    }
+}

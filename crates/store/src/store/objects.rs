@@ -1,0 +1,127 @@
+//! The store with object storage: blobs are sent before the transaction that names them, and fetched when they are not on the disk.
+
+use super::Store;
+use crate::blobs::digest::Digest;
+use crate::blobs::holds::Hold;
+use crate::error::{Error, Result};
+use crate::journal::change::Change;
+use crate::journal::entry::State;
+use crate::journal::record::Seq;
+use crate::objects::blobs::{NamedBlob, ObjectBlobs};
+use crate::objects::keeper::Keeper;
+use crate::objects::keys::ObjectBlob;
+use crate::objects::state::ObjectsState;
+use crate::pool::lane::Lane;
+use crate::truth::catalog::{Batch, Catalog, CommitError, Conflict, Expect};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use telemetry::{Event, Op};
+
+/// How often the blobs of a batch are sent again because the collector deleted their former objects meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// The parts of a store that use object storage.
+#[derive(Debug)]
+pub(crate) struct StoreObjects {
+    pub(crate) blobs: Arc<ObjectBlobs>,
+    pub(crate) keeper: Keeper,
+}
+
+impl Store {
+    /// The state of object storage; `None`: the disk keeps the blobs.
+    pub fn objects(&self) -> Option<&ObjectsState> {
+        self.objects.as_ref().map(|objects| &*objects.blobs.calls.state)
+    }
+
+    /// The number of requests that wait for a blob.
+    #[cfg(test)]
+    pub(crate) fn waiting_for(&self, digest: &Digest) -> usize {
+        self.objects.as_ref().map_or(0, |objects| objects.blobs.waiting(digest))
+    }
+
+    /// Sends the blobs that a batch publishes, and then commits it, expecting that their objects are still the ones that a row refers
+    /// to. A batch without new bytes needs no object storage.
+    pub(super) async fn send_and_commit(
+        &self,
+        objects: &StoreObjects,
+        batch: Batch,
+        event: &mut Event,
+    ) -> Result<Seq, CommitError> {
+        let published = published(&batch);
+        if published.is_empty() {
+            return self.writer.commit(batch, event).await;
+        }
+        objects.keeper.may_write(event).await?;
+        for _ in 0..ATTEMPTS {
+            let mut attempt = batch.clone();
+            for digest in &published {
+                let generation = self.send_blob(objects, *digest, event).await?;
+                attempt.expect.push(Expect::BlobAt { digest: *digest, generation });
+            }
+            match self.writer.commit(attempt, event).await {
+                Err(CommitError::Conflict(Conflict(Expect::BlobAt { .. }))) => {}
+                decided => return decided,
+            }
+        }
+        Err(Error::Busy(telemetry::BoundName::TruthWriter).into())
+    }
+
+    /// Sends a blob, unless object storage has it. Returns the generation of its object.
+    async fn send_blob(&self, objects: &StoreObjects, digest: Digest, event: &mut Event) -> Result<Seq> {
+        let known = move |truth: &mut dyn Catalog| Ok((truth.generation(&digest)?, truth.blob_size(&digest)?));
+        let (generation, size_bytes) = self.read(Lane::Change, event, known).await?;
+        let is_there = match size_bytes {
+            // A row names it already. The object may have been lost nevertheless.
+            Some(size_bytes) => objects.blobs.has(&NamedBlob { digest, size_bytes, generation }, event).await?,
+            None => false,
+        };
+        if !is_there {
+            objects.blobs.send(digest, generation, event).await?;
+        }
+        Ok(generation)
+    }
+
+    /// Brings a blob to the disk if a row names it and object storage is used. It stays there until the returned value is dropped.
+    /// `None`: there is nothing from which it could be brought.
+    pub(super) async fn bring(&self, digest: Digest, event: &mut Event) -> Result<Option<Hold>> {
+        let Some(objects) = &self.objects else { return Ok(None) };
+        let named = move |truth: &mut dyn Catalog| {
+            let Some(size_bytes) = truth.blob_size(&digest)? else { return Ok(None) };
+            Ok(Some(NamedBlob { digest, size_bytes, generation: truth.generation(&digest)? }))
+        };
+        match self.read(Lane::Single, event, named).await? {
+            Some(blob) => objects.blobs.fetch(blob, event).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The objects whose digests start with this byte; `None`: object storage is not used.
+    pub(super) async fn objects_beginning(&self, first: u8, event: &mut Event) -> Result<Option<Vec<ObjectBlob>>> {
+        let Some(StoreObjects { blobs, keeper }) = &self.objects else { return Ok(None) };
+        keeper.may_write(event).await?;
+        let objects = &blobs.calls.objects;
+        let listed = event.waited(Op::ObjectList, blobs.calls.list(objects.blobs(first))).await?;
+        Ok(Some(listed.iter().filter_map(|meta| objects.read_blob(meta)).collect()))
+    }
+
+    /// Deletes objects of generations that have ended. The remaining ones are deleted in a later round.
+    pub(super) async fn delete_objects(&self, ended: Vec<(Digest, Seq)>, event: &mut Event) {
+        let Some(StoreObjects { blobs, .. }) = &self.objects else { return };
+        for (digest, generation) in ended {
+            let key = blobs.calls.objects.blob(&digest, generation);
+            if event.waited(Op::ObjectDelete, blobs.calls.delete(key)).await.is_err() {
+                self.collector.next_looks.need_for(&digest, self.now().plus(super::collect::AGAIN_AFTER));
+                return;
+            }
+        }
+    }
+}
+
+/// The blobs that a batch holds and names. It expects of others that they exist.
+fn published(batch: &Batch) -> BTreeSet<Digest> {
+    let live = batch.changes.iter().filter_map(|change| match change {
+        Change::Entry { entry, .. } if entry.state == State::Live => Some(entry.hashes.sha256),
+        _ => None,
+    });
+    live.filter(|digest| batch.holds.iter().any(|hold| hold.digest() == *digest)).collect()
+}

@@ -1,0 +1,54 @@
+//! The way to the database: with TLS, with a password, and not at all.
+
+use super::{VARIABLES, settings, world_on};
+use crate::tls::Certificate;
+use crate::world::{FIRST, Gem, Index, Postgres, World, await_true};
+
+/// What a start says that fails.
+#[track_caller]
+fn refused(settings: &str) -> String {
+    let said = World::fails_to_start(settings, VARIABLES);
+    assert!(said.contains("hint: ") && !said.contains("sesame"), "{said}");
+    said
+}
+
+#[test]
+fn a_connection_is_encrypted_where_certificates_are_trusted_and_only_to_a_server_that_has_one() {
+    let certificate = Certificate::new();
+    let postgres = Postgres::start_with_tls((&certificate.file(), &certificate.key()));
+    let trusting = |postgres: &Postgres, file: &std::path::Path| {
+        format!("{}database_trust = \"{}\"\n", settings(postgres), file.display())
+    };
+    let world = World::start_with_file_and(&trusting(&postgres, &certificate.file()), VARIABLES);
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let encrypted = "SELECT bool_and(ssl), count(*) > 0 FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
+                     WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    assert_eq!(postgres.sql(encrypted), "t|t");
+    let other = Certificate::new();
+    let said = refused(&trusting(&postgres, &other.file()));
+    assert!(said.contains("TLS handshake") && said.contains("`cluster.database_trust`"), "{said}");
+    let said = refused(&trusting(&Postgres::start(), &certificate.file()));
+    assert!(said.contains("speaks no TLS"), "{said}");
+}
+
+#[test]
+fn a_start_without_the_database_needs_a_copy_of_it() {
+    let mut postgres = Postgres::start();
+    let mut world = world_on(&postgres);
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let said = refused(&settings(&postgres).replace("env:DATABASE_PASSWORD", "env:DAYLIGHT_SERVER_PUBLIC_URL"));
+    assert!(said.contains("`cluster.database_password`"), "{said}");
+    let said = refused(&settings(&postgres).replace("node@", "somebody@"));
+    assert!(said.contains("password authentication failed"), "{said}");
+    world.kill();
+    postgres.kill();
+    let said = refused(&settings(&postgres));
+    assert!(said.contains("nothing listens on `127.0.0.1:"), "{said}");
+    world.resume();
+    assert_eq!(Index::read(&world.admin(), FIRST).offered.len(), 1);
+    let ready = world.anon().get("/health/ready").expect(200);
+    assert!(ready.text().contains("degraded: read-only: "), "{ready:?}");
+    postgres.resume();
+    // A change is refused until the next attempt to connect.
+    await_true("changes go on", || world.admin().push(FIRST, &Gem::new("lamp", "1.1.0")).status == 200);
+}

@@ -1,0 +1,96 @@
+//! The database is killed or suspended under requests. Reads go on, and changes come back by themselves.
+
+use super::{journal, settings, world_on};
+use crate::rebuild::fill;
+use crate::world::{Answer, FIRST, Gem, Index, Postgres, PostgresRelease, World, await_true, eventually};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+
+/// Why an answer may be older than the database.
+fn stale(answer: &Answer) -> Option<&str> {
+    answer.header("daylight-stale")
+}
+
+#[test]
+fn changes_wait_while_postgresql_is_killed_and_starts_again() {
+    for release in PostgresRelease::ALL {
+        let mut postgres = Postgres::start_release(release);
+        let world = world_on(&postgres);
+        fill(&world);
+        let admin = world.admin();
+        for version in ["3.0.0", "3.1.0"] {
+            postgres.kill();
+            std::thread::scope(|scope| {
+                let push = scope.spawn(|| admin.push(FIRST, &Gem::new("lamp", version)));
+                Index::read(&admin, FIRST);
+                postgres.resume();
+                push.join().unwrap().expect(200);
+            });
+            admin.yank(FIRST, "lamp", version).expect(200);
+            let path = format!("org/example/lamp/{version}/lamp-{version}.jar");
+            admin.put("trees", &path, version.as_bytes()).expect(201);
+        }
+        let metrics = admin.get("/metrics").expect(200);
+        let last = format!("\ndaylight_journal_seq {}\n", journal(&postgres).len());
+        assert!(metrics.text().contains(&last), "{release:?}: {last}");
+    }
+}
+
+#[test]
+fn while_postgresql_does_not_answer_reads_go_on_and_changes_are_refused_with_a_hint_until_it_does() {
+    let postgres = Postgres::start();
+    let world = world_on(&postgres);
+    fill(&world);
+    let admin = world.admin();
+    let path = "/repository/trees/org/example/lamp/1.0/lamp-1.0.pom";
+    let (reads, over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let read = || {
+        let mut connection = admin.connect().unwrap();
+        while !over.load(SeqCst) {
+            for path in [path, "/repository/gems-private/info/lamp", "/repository/gems-private/versions"] {
+                admin.on(&mut connection, "GET", path, &[], b"").unwrap().expect(200);
+                reads.fetch_add(1, SeqCst);
+            }
+            admin.on(&mut connection, "GET", "/health/ready", &[], b"").unwrap().expect(200);
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(read);
+        assert_eq!(stale(&admin.get(path)), None);
+        postgres.suspend();
+        let refused = admin.push(FIRST, &Gem::new("lamp", "3.0.0")).expect(503);
+        let told = refused.text();
+        assert!(told.contains("PostgreSQL") || told.contains("database"), "{told}");
+        assert!(told.contains("hint: ") && refused.header("retry-after") == Some("5"), "{refused:?}");
+        admin.put("trees", "org/example/lamp/3.0/lamp-3.0.jar", b"3.0").expect(503);
+        // A page from before tells it, too, and so do answers that nothing was asked for yet.
+        for path in [path, "/repository/trees/org/example/lamp/1.0/lamp-1.0.jar", "/repository/trees/missing"] {
+            eventually(|| match stale(&admin.get(path)) {
+                Some("truth_unreachable") => Ok(()),
+                other => Err(format!("{path}: {other:?}")),
+            });
+        }
+        let ready = admin.get("/health/ready").expect(200);
+        assert!(ready.text().contains("degraded: read-only: ") && !ready.text().contains("127.0.0.1"), "{ready:?}");
+        postgres.run_on();
+        // The first try may have reached it, and then the version is there already, with the same bytes.
+        eventually(|| match admin.push(FIRST, &Gem::new("lamp", "3.1.0")) {
+            answer if answer.status == 200 => Ok(()),
+            answer => Err(format!("{answer:?}")),
+        });
+        admin.put("trees", "org/example/lamp/3.1/lamp-3.1.jar", b"3.1").expect(201);
+        await_true("an answer is fresh", || stale(&admin.get(path)).is_none());
+        assert_eq!(admin.get("/health/ready").expect(200).text(), "ready\n");
+        let before = reads.load(SeqCst);
+        await_true("reads go on", || reads.load(SeqCst) > before);
+        over.store(true, SeqCst);
+    });
+    journal(&postgres);
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_the_node_is_killed_under_load() {
+    let postgres = Postgres::start();
+    let world = World::start_with_file_and(&settings(&postgres), super::VARIABLES);
+    crate::crash::kill_under_load(world, 3);
+    journal(&postgres);
+}

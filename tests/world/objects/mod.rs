@@ -1,0 +1,207 @@
+//! Servers of object storage that `scripts/setup test` fetches: SeaweedFS and S3Proxy, each on ports of loopback.
+
+mod relay;
+
+pub(crate) use relay::{Lie, Relay};
+
+use super::central::cache;
+use super::{Connection, eventually, free_port};
+use rustix::process::{Pid, Signal};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// The keys of every server, as `store.credentials` has them.
+const KEYS: &str = "lamp:open-sesame-1";
+/// The bucket that every server has.
+const BUCKET: &str = "packages";
+
+/// The tested servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ObjectProduct {
+    /// In Go, with an index of its own. After a kill it needs some 13 seconds.
+    SeaweedFs,
+    /// In Java, in front of a folder.
+    S3Proxy,
+}
+
+/// A server with a folder of its own. Dropping it kills it.
+pub(crate) struct ObjectServer {
+    product: ObjectProduct,
+    process: Option<Child>,
+    port: u16,
+    folder: TempDir,
+}
+
+impl ObjectServer {
+    /// Starts one with an empty bucket.
+    pub(crate) fn start(product: ObjectProduct) -> Self {
+        let folder = TempDir::new().unwrap();
+        std::fs::create_dir(folder.path().join("data")).unwrap();
+        std::fs::write(folder.path().join("keys"), KEYS).unwrap();
+        let mut server = Self { product, process: None, port: port(), folder };
+        server.resume();
+        server.curl(&["-X", "PUT"], BUCKET);
+        server
+    }
+
+    /// Starts it again on its port, with its content.
+    pub(crate) fn resume(&mut self) {
+        let mut command = match self.product {
+            ObjectProduct::SeaweedFs => self.seaweed(),
+            ObjectProduct::S3Proxy => self.s3proxy(),
+        };
+        let log = std::fs::File::create(self.folder.path().join("log")).unwrap();
+        command.env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::null());
+        let spawned = command.stdout(log.try_clone().unwrap()).stderr(log).spawn();
+        let mut process = spawned.unwrap_or_else(|error| panic!("the object storage of `scripts/setup test`: {error}"));
+        eventually(|| {
+            if let Some(ended) = process.try_wait().unwrap() {
+                panic!("{:?} ended with {ended}: {}", self.product, self.log());
+            }
+            let mut connection = Connection::open(self.address()).map_err(|error| error.to_string())?;
+            connection.call("GET", "/", &[], b"").map(drop).map_err(|error| error.to_string())
+        });
+        self.process = Some(process);
+    }
+
+    fn seaweed(&self) -> Command {
+        let (key, secret) = KEYS.split_once(':').unwrap();
+        let identity = serde_json::json!({ "identities": [{
+            "name": "lamp", "credentials": [{ "accessKey": key, "secretKey": secret }],
+            "actions": ["Admin", "Read", "Write", "List", "Tagging"],
+        }] });
+        let file = self.folder.path().join("seaweed.json");
+        std::fs::write(&file, identity.to_string()).unwrap();
+        let mut command = Command::new(cache().join("tools/objects/weed"));
+        command
+            .arg("server")
+            .arg(format!("-dir={}", self.data().display()))
+            .arg(format!("-s3.config={}", file.display()));
+        command.arg(format!("-s3.port={}", self.port));
+        for (name, port) in ["master.port", "volume.port", "filer.port"].map(|name| (name, port())) {
+            command.arg(format!("-{name}={port}"));
+        }
+        // Two servers on one machine would both take the default ports of these.
+        command.args(["-s3", "-s3.port.iceberg=0", "-s3.port.lance=0", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]);
+        command.args(["-master.volumeSizeLimitMB=64", "-volume.max=0"]);
+        command
+    }
+
+    fn s3proxy(&self) -> Command {
+        let (key, secret) = KEYS.split_once(':').unwrap();
+        let properties = format!(
+            "s3proxy.endpoint=http://127.0.0.1:{}\ns3proxy.authorization=aws-v4\ns3proxy.identity={key}\ns3proxy.credential={secret}\n\
+             jclouds.provider=filesystem-nio2\njclouds.filesystem.basedir={}\n",
+            self.port,
+            self.data().display()
+        );
+        let file = self.folder.path().join("s3proxy.conf");
+        std::fs::write(&file, properties).unwrap();
+        let mut command = Command::new("java");
+        // The interpreter and the simple compiler start faster than the one for long runs.
+        command.args(["-XX:TieredStopAtLevel=1", "-Xmx128m", "-jar"]).arg(cache().join("tools/objects/s3proxy.jar"));
+        command.arg("--properties").arg(file);
+        command
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    /// Its address.
+    pub(crate) fn address(&self) -> SocketAddr {
+        ([127, 0, 0, 1], self.port).into()
+    }
+
+    /// Its URL.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address())
+    }
+
+    /// The file with its keys.
+    pub(crate) fn keys(&self) -> PathBuf {
+        self.folder.path().join("keys")
+    }
+
+    /// The settings of a server of packages that keeps its objects here below this prefix, and asks it at this URL.
+    pub(crate) fn settings(&self, prefix: &str, url: &str) -> String {
+        settings(prefix, url, &self.keys())
+    }
+
+    /// The keys of all objects below a prefix.
+    pub(crate) fn objects(&self, prefix: &str) -> Vec<String> {
+        let list = self.curl(&[], &format!("{BUCKET}?list-type=2&prefix={}%2F", prefix.replace('/', "%2F")));
+        assert!(list.contains("<IsTruncated>false</IsTruncated>"), "{list}");
+        let keys = list.split("<Key>").skip(1).map(|rest| rest.split_once("</Key>").unwrap().0.to_owned());
+        keys.collect()
+    }
+
+    /// Deletes an object.
+    pub(crate) fn delete(&self, key: &str) {
+        self.curl(&["-X", "DELETE"], &format!("{BUCKET}/{key}"));
+    }
+
+    /// Calls it with the keys of every server, and returns its answer.
+    fn curl(&self, arguments: &[&str], path: &str) -> String {
+        let mut command = Command::new("curl");
+        // curl 7.88 leaves out the header, without which S3Proxy refuses.
+        command.args(["-sS", "--fail-with-body", "--aws-sigv4", "aws:amz:us-east-1:s3", "-u", KEYS]);
+        command.args(["-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"]).args(arguments);
+        let output = command.arg(format!("{}/{path}", self.url())).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{path}: {text}{}", String::from_utf8_lossy(&output.stderr));
+        text
+    }
+
+    /// Kills it. Its port is closed.
+    pub(crate) fn kill(&mut self) {
+        let mut process = self.process.take().unwrap();
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+
+    /// Suspends it: it answers nothing, while its port accepts connections.
+    pub(crate) fn suspend(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it run on.
+    pub(crate) fn run_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        rustix::process::kill_process(Pid::from_child(self.process.as_ref().unwrap()), signal).unwrap();
+    }
+}
+
+impl Drop for ObjectServer {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the log of the object storage:\n{}", self.log());
+        }
+        if let Some(mut process) = self.process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+/// The settings of a server of packages.
+fn settings(prefix: &str, url: &str, keys: &Path) -> String {
+    let keys = keys.display();
+    format!("[store]\nobjects = \"s3://{BUCKET}/{prefix}\"\nendpoint = \"{url}\"\ncredentials = \"file:{keys}\"\n")
+}
+
+/// A free port: SeaweedFS takes the one that is 10,000 above it, too.
+fn port() -> u16 {
+    let is_pair =
+        |port: &u16| port.checked_add(10_000).is_some_and(|other| TcpListener::bind(("127.0.0.1", other)).is_ok());
+    std::iter::repeat_with(free_port).find(is_pair).unwrap()
+}
