@@ -6,12 +6,16 @@ use crate::world::{FIRST, Gem, ObjectProduct, ObjectServer, Postgres, World, pro
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// The command on the folder of a stopped server, with its settings.
-fn adopt(world: &World) -> Command {
-    let mut command = program(&["cluster", "adopt", "--json", "--data"]);
-    command.arg(world.data()).arg("--config").arg(world.data().with_file_name("daylight.toml"));
+/// A command on the folder of a stopped server, with its settings.
+fn offline(world: &World, arguments: &[&str]) -> Command {
+    let mut command = program(arguments);
+    command.arg("--data").arg(world.data()).arg("--config").arg(world.data().with_file_name("daylight.toml"));
     command.envs(VARIABLES.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+fn adopt(world: &World) -> Command {
+    offline(world, &["cluster", "adopt", "--json"])
 }
 
 #[test]
@@ -22,17 +26,7 @@ fn a_folder_moves_in_although_the_command_is_killed_and_an_empty_folder_becomes_
     let before = everything(&world);
     world.stop();
     world.configure(&format!("{}{}", settings(&postgres), storage.settings("moved", &storage.url())));
-    let said = String::from_utf8(
-        program(&["serve", "--data"])
-            .arg(world.data())
-            .arg("--config")
-            .arg(world.data().with_file_name("daylight.toml"))
-            .envs(VARIABLES.iter().copied())
-            .output()
-            .unwrap()
-            .stderr,
-    )
-    .unwrap();
+    let said = String::from_utf8(offline(&world, &["serve"]).output().unwrap().stderr).unwrap();
     assert!(said.contains("daylight cluster adopt"), "{said}");
     assert_eq!(postgres.sql("SELECT count(*) FROM daylight.journal"), "0", "nothing moves by itself");
     for objects in [1, 4, 8] {

@@ -191,8 +191,13 @@ impl Store {
             })?),
             None => None,
         };
-        let objects_state = objects.as_ref().map(|objects| objects.blobs.calls.state.clone());
-        space_figures(&recorder, &space, &journal_clock, (database.clone(), objects_state));
+        let of_database = database.clone();
+        let of_objects = objects.as_ref().map(|objects| objects.blobs.calls.state.clone());
+        let is_away = move || {
+            of_database.as_deref().is_some_and(DatabaseState::is_away)
+                || of_objects.as_deref().is_some_and(ObjectsState::is_away)
+        };
+        space_figures(&recorder, &space, &journal_clock, is_away);
         let deletion = Deletion::new(blobs.clone(), options.blob_life);
         let writer = {
             let (bound, threads) =
@@ -270,7 +275,7 @@ fn space_figures(
     recorder: &Recorder,
     space: &Arc<Space>,
     clock: &Arc<JournalClock>,
-    elsewhere: (Option<Arc<DatabaseState>>, Option<Arc<ObjectsState>>),
+    is_away: impl Fn() -> bool + Send + Sync + 'static,
 ) {
     let figure = |metric, read: fn(&Space) -> u64| {
         let space = space.clone();
@@ -282,10 +287,6 @@ fn space_figures(
     figure(Metric::gauge("disk_floor_bytes", doc), Space::floor_bytes);
     let doc = "1 while nothing is written: the disk is full or below the floor, a sync failed, the clock is doubted, or the database or object storage is away";
     let (space, clock) = (space.clone(), clock.clone());
-    let is_away = move || {
-        let (database, objects) = &elsewhere;
-        database.as_deref().is_some_and(DatabaseState::is_away) || objects.as_deref().is_some_and(ObjectsState::is_away)
-    };
     let read_only = move || f64::from(u8::from(space.read_only().is_some() || clock.doubt().is_some() || is_away()));
     recorder.figure(Metric::gauge("read_only", doc), read_only);
 }

@@ -20,7 +20,7 @@ mod recent_rows;
 mod rehearse;
 pub(crate) mod rows;
 pub(crate) mod same;
-mod shared;
+pub(crate) mod shared;
 
 use crate::{Change, Error, Hashes, Store, StoreOptions};
 use bytes::Bytes;

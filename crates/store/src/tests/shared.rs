@@ -25,6 +25,37 @@ pub(super) fn beside(data: &Path) -> tempfile::TempDir {
     folder
 }
 
+/// Two writers in each of two stores make `each` changes of one unit, and each change expects the one before.
+pub(crate) async fn change_in_turn(stores: [&Arc<Store>; 2], each: u32) {
+    let mut writers = Vec::new();
+    for (at, store) in [stores, stores].concat().into_iter().enumerate() {
+        let store = store.clone();
+        writers.push(tokio::spawn(async move {
+            for number in 0..each {
+                loop {
+                    let unit = store.unit(R, "rack", Lane::Change, &mut job()).await.unwrap();
+                    let expect = vec![Expect::UnitAt { repository: R, unit: "rack".into(), seq: unit.seq }];
+                    let change = publish("rack", at as u32 * each + number);
+                    match store.commit(batch(expect, vec![change]), &mut job()).await {
+                        Ok(_) => break,
+                        Err(CommitError::Conflict(_)) => {}
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            }
+        }));
+    }
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let all = 4 * u64::from(each);
+    for store in stores {
+        store.follow(&mut job()).await.unwrap();
+        let unit = store.unit(R, "rack", Lane::Change, &mut job()).await.unwrap();
+        assert_eq!((unit.entries.len(), store.last(), store.holding(R).files), (all as usize, Seq(all), all));
+    }
+}
+
 fn pair() -> Pair {
     let folder = tempfile::tempdir().unwrap();
     let one = open(folder.path());
@@ -147,32 +178,7 @@ async fn moments_never_go_back_between_stores_whose_clocks_differ() {
 #[tokio::test]
 async fn of_many_changes_by_both_at_once_none_is_lost_and_each_unit_is_changed_in_turn() {
     let Pair { one, other, _folders } = pair();
-    let mut writers = Vec::new();
-    for (at, store) in [&one, &other, &one, &other].into_iter().enumerate() {
-        let store = store.clone();
-        writers.push(tokio::spawn(async move {
-            for number in 0..10 {
-                loop {
-                    let unit = store.unit(R, "rack", Lane::Change, &mut job()).await.unwrap();
-                    let expect = vec![Expect::UnitAt { repository: R, unit: "rack".into(), seq: unit.seq }];
-                    let change = publish("rack", at as u32 * 10 + number);
-                    match store.commit(batch(expect, vec![change]), &mut job()).await {
-                        Ok(_) => break,
-                        Err(CommitError::Conflict(_)) => {}
-                        Err(error) => panic!("{error}"),
-                    }
-                }
-            }
-        }));
-    }
-    for writer in writers {
-        writer.await.unwrap();
-    }
-    for store in [&one, &other] {
-        store.follow(&mut job()).await.unwrap();
-        let unit = store.unit(R, "rack", Lane::Change, &mut job()).await.unwrap();
-        assert_eq!((unit.entries.len(), store.last(), store.holding(R).files), (40, Seq(40), 40));
-    }
+    change_in_turn([&one, &other], 10).await;
 }
 
 #[tokio::test]

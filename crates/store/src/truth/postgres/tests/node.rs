@@ -1,11 +1,10 @@
 //! A store whose changes a database orders.
 
 use super::server::Server;
+use crate::tests::shared::change_in_turn;
 use crate::tests::{job, keep, options, publication};
-use crate::truth::suite::{R, batch, repository};
-use crate::{
-    CommitError, DatabaseOptions, Error, Expect, JournalReads as _, Lane, Layout, Seq, Sqlite, Store, StoreOptions,
-};
+use crate::truth::suite::{batch, repository};
+use crate::{CommitError, DatabaseOptions, Error, JournalReads as _, Layout, Seq, Sqlite, Store, StoreOptions};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,30 +95,8 @@ async fn of_many_changes_by_two_nodes_at_once_none_is_lost_and_each_unit_is_chan
     let (server, folders) = (Server::start(), [(); 2].map(|()| tempfile::tempdir().unwrap()));
     let database = server.database();
     let stores = [0, 1].map(|n: usize| open(folders[n].path(), server.options(&database)).unwrap());
-    let mut writers = Vec::new();
-    for (at, store) in [0, 1, 0, 1].map(|n: usize| stores[n].clone()).into_iter().enumerate() {
-        writers.push(tokio::spawn(async move {
-            for number in 0..15 {
-                loop {
-                    let unit = store.unit(R, "rack", Lane::Change, &mut job()).await.unwrap();
-                    let expect = vec![Expect::UnitAt { repository: R, unit: "rack".into(), seq: unit.seq }];
-                    let change = publication("rack", at as u32 * 20 + number).1;
-                    match store.commit(batch(expect, vec![change]), &mut job()).await {
-                        Ok(_) => break,
-                        Err(CommitError::Conflict(_)) => {}
-                        Err(error) => panic!("{error}"),
-                    }
-                }
-            }
-        }));
-    }
-    for writer in writers {
-        writer.await.unwrap();
-    }
+    change_in_turn([&stores[0], &stores[1]], 15).await;
     for store in &stores {
-        store.follow(&mut job()).await.unwrap();
-        let unit = store.unit(R, "rack", Lane::Change, &mut job()).await.unwrap();
-        assert_eq!((unit.entries.len(), store.last(), store.holding(R).files), (60, Seq(60), 60));
         store.close();
     }
     assert_eq!(journal(folders[0].path()), journal(folders[1].path()));
