@@ -47,10 +47,10 @@ pub(crate) const WAYS: [Way; 20] = [
         upstream.says(&format!("{path}.sha1"), Says::bytes(hex(&Sha1::digest(b"others"))));
     }),
     ("closes after half of a large body", |upstream, path| {
-        upstream.says(path, Says::bytes(large()).cut_after(LARGE / 2));
+        upstream.says(path, large(path).cut_after(LARGE / 2));
     }),
     ("other large bytes than its `X-Checksum-SHA1`", |upstream, path| {
-        upstream.says(path, Says::bytes(large()).header("X-Checksum-SHA1", &hex(&Sha1::digest(b"others"))));
+        upstream.says(path, large(path).header("X-Checksum-SHA1", &hex(&Sha1::digest(b"others"))));
     }),
     ("200 with a page for people", |upstream, path| upstream.says(path, Says::html())),
     ("redirects in a circle", |upstream, path| upstream.says(path, Says::redirect(path))),
@@ -58,8 +58,10 @@ pub(crate) const WAYS: [Way; 20] = [
     ("nobody listens", |upstream, _| upstream.unplug()),
 ];
 
-fn large() -> Vec<u8> {
-    vec![b'x'; LARGE]
+/// Of the artifact only a part comes before the reply to the client has begun.
+fn large(path: &str) -> Says {
+    let says = Says::bytes(vec![b'x'; LARGE]);
+    if path.ends_with(ARTIFACT) { says.held_at(LARGE / 4) } else { says }
 }
 
 /// The observations for one fault.
@@ -101,7 +103,7 @@ fn see(world: &World, number: usize, (name, misbehave): Way) -> Seen {
     assert_eq!(get(METADATA).unwrap().expect(200).text(), GOOD);
 
     misbehave(&upstream, &there(ARTIFACT));
-    let first = get(ARTIFACT);
+    let first = released(world, &format!("/repository/{repository}/{ARTIFACT}"), &upstream);
     misbehave(&upstream, &there(METADATA));
     let aged = get(METADATA);
     upstream.plug();
@@ -115,6 +117,15 @@ fn see(world: &World, number: usize, (name, misbehave): Way) -> Seen {
         assert!(!named, "{name}: strangers are not told where the upstream is");
     }
     Seen { name, artifact: told(&first), metadata: told(&aged), after: told(&after) }
+}
+
+/// The answer for the artifact. Once it begins, the upstream sends the rest, if it held that back.
+fn released(world: &World, path: &str, upstream: &Upstream) -> io::Result<Answer> {
+    let mut connection = world.anon().connect()?;
+    connection.send(format!("GET {path} HTTP/1.1\r\nHost: daylight.test\r\n\r\n").as_bytes())?;
+    connection.stream().peek(&mut [0])?;
+    upstream.release(&format!("/{ARTIFACT}"));
+    connection.answer(false)
 }
 
 /// The outcome and the reason of the first request for the artifact of an upstream.

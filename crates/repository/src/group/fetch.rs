@@ -108,7 +108,7 @@ impl Group<'_> {
         // The file itself is what a request for its checksum needs, and the next one for the file.
         let wanted = file.checksum().map_or(*file, |(of, _)| of);
         let remotes: Vec<_> = leaves.iter().map(|leaf| self.upstream(leaf)).collect();
-        let stamps: Vec<_> = remotes.iter().map(|remote| remote.stamp(&wanted)).collect(); // before the work
+        let before: Vec<_> = remotes.iter().map(|remote| remote.before_look(&wanted)).collect();
         let look = looks.begin(id, file.folder, revisions.stamp([Unit::Of(id, file.folder)], Millis(i64::MAX)));
         let origins = leaves.iter().map(|leaf| leaf.origin).collect();
         let FolderLook { presence, found } = self.store.look_in_folder(wanted.path, origins, now(), event).await?;
@@ -117,9 +117,9 @@ impl Group<'_> {
             let Some(at) = remotes.iter().position(|remote| remote.repository.origin == of) else { continue };
             // Requests that wait for this look find the row in memory.
             if let Some(CachedPath::File(known, _)) = &found {
-                remotes[at].know(&wanted, known, stamps[at]);
+                remotes[at].know(&wanted, known, before[at].stamp);
             }
-            looked_up.push((of, found, stamps[at]));
+            looked_up.push((of, found, before[at]));
         }
         look.tell(presence.clone());
         Ok((presence, Some(LookedUp::new(wanted.path, looked_up))))

@@ -34,8 +34,14 @@ pub(crate) enum KnownFile {
 #[derive(Debug)]
 pub(crate) struct LookedUp {
     path: String,
-    /// With the stamps that were taken before the look.
-    found: Mutex<Vec<(Origin, Option<CachedPath>, Stamp)>>,
+    found: Mutex<Vec<(Origin, Option<CachedPath>, BeforeLook)>>,
+}
+
+/// The state before a look. What the look finds holds until a row of the folder changes, or a fetch of the path ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BeforeLook {
+    pub(crate) stamp: Stamp,
+    landings: u64,
 }
 
 impl KnownFiles {
@@ -50,19 +56,19 @@ impl KnownFiles {
 }
 
 impl LookedUp {
-    pub(crate) fn new(path: &str, found: Vec<(Origin, Option<CachedPath>, Stamp)>) -> Arc<Self> {
+    pub(crate) fn new(path: &str, found: Vec<(Origin, Option<CachedPath>, BeforeLook)>) -> Arc<Self> {
         Arc::new(Self { path: path.to_owned(), found: Mutex::new(found) })
     }
 
-    /// What was found for a path of an upstream, once.
-    fn take(&self, of: Origin, path: &str) -> Option<(Option<CachedPath>, Stamp)> {
+    /// What was found for a path of an upstream, once. `landings`: the fetches of the path that have ended by now.
+    fn take(&self, of: Origin, path: &str, landings: u64) -> Option<(Option<CachedPath>, Stamp)> {
         if self.path != path {
             return None;
         }
         let mut all = lock(&self.found);
         let at = all.iter().position(|(origin, ..)| *origin == of)?;
-        let (_, found, stamp) = all.swap_remove(at);
-        Some((found, stamp))
+        let (_, found, before) = all.swap_remove(at);
+        (before.landings == landings).then_some((found, before.stamp))
     }
 }
 
@@ -86,6 +92,12 @@ impl Remote {
         }
     }
 
+    /// The state before a look for a file, to be taken before it.
+    pub(crate) fn before_look(&self, file: &File<'_>) -> BeforeLook {
+        let landings = self.remotes.flights.landings(self.repository.origin, file.path);
+        BeforeLook { stamp: self.stamp(file), landings }
+    }
+
     /// Looks a path up in the cache, for all that ask for it meanwhile. Returns the stamp that was taken before.
     pub(super) async fn look_up(
         &self,
@@ -93,7 +105,8 @@ impl Remote {
         event: &mut Event,
     ) -> Result<(Option<CachedPath>, Stamp), store::Error> {
         let of = self.repository.origin;
-        if let Some((found, stamp)) = self.looked_up.as_ref().and_then(|looked_up| looked_up.take(of, file.path))
+        let landings = self.remotes.flights.landings(of, file.path);
+        if let Some((found, stamp)) = self.looked_up.as_ref().and_then(|looked| looked.take(of, file.path, landings))
             && self.remotes.store.revisions().holds(&stamp, self.now())
         {
             return Ok((found, stamp));
@@ -107,5 +120,22 @@ impl Remote {
             None => look.tell(KnownFile::Absent),
         }
         Ok((found, stamp))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::{Revisions, Seq};
+    use telemetry::Millis;
+
+    #[test]
+    fn a_look_of_a_group_says_nothing_once_a_fetch_of_the_path_has_ended() {
+        let of = Origin::new(RepositoryId(1), &["http://a.test".to_owned()]);
+        let stamp = Revisions::new(Seq(0)).stamp([], Millis(i64::MAX));
+        let looked = || LookedUp::new("org/a.jar", vec![(of, None, BeforeLook { stamp, landings: 7 })]);
+        assert!(matches!(looked().take(of, "org/a.jar", 7), Some((None, _))));
+        assert!(looked().take(of, "org/b.jar", 7).is_none());
+        assert!(looked().take(of, "org/a.jar", 8).is_none());
     }
 }
