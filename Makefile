@@ -20,7 +20,7 @@ help:
 	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": only these rows)'
 	@echo 'make dist              all that a release holds, in target/dist: archives, deb, rpm, image, debug file, SBOM, SHA256SUMS'
 	@echo 'make dist-test         tries what `make dist` left: installs it in an empty Debian, starts the image, builds it twice and compares'
-	@echo 'make torture           long tests: crashes, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, incidents with sweeps of settings and with their advice taken, healthy hours, two million downloads and ten million paths to ask about, Redmine through remote repositories, Redmine whose pages are sent from memcached, builds of a Koji hub where KOJI_HUB_SOURCE names its source, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
+	@echo 'make torture           long tests: crashes, also of PostgreSQL and object storage, 100,000 packages that move in while the command is killed, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, incidents with sweeps of settings and with their advice taken, healthy hours, two million downloads and ten million paths to ask about, Redmine through remote repositories, real builds while the machine is lost, Redmine whose pages are sent from memcached, builds of a Koji hub where KOJI_HUB_SOURCE names its source, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:
 	@scripts/setup build
@@ -73,13 +73,16 @@ torture:
 	@scripts/setup test
 	DAYLIGHT_TORTURE=500 cargo test --release --locked --test suite crash:: -- --nocapture
 	DAYLIGHT_TORTURE=20 cargo test --release --locked --test suite kept:: -- --nocapture
+	DAYLIGHT_TORTURE=20 DAYLIGHT_FILES=100000 cargo test --release --locked --test suite cluster::adopt:: -- --nocapture
 	scripts/redmine
 	scripts/company
+	scripts/lost-machine
 	scripts/redmine-front
 	scripts/redmine-pages
 	@if [ -n "$$KOJI_HUB_SOURCE" ]; then scripts/koji && scripts/koji-figures; else echo 'scripts/koji is left out: KOJI_HUB_SOURCE is not set'; fi
 	DAYLIGHT_SLOW_CLIENTS=1000 cargo test --release --locked --test suite front:: -- --nocapture
 	DAYLIGHT_HISTORIES=10000 cargo test --release --locked -p store --lib histories:: -- --nocapture
+	DAYLIGHT_HISTORIES=1000 cargo test --release --locked --test suite histories:: -- --nocapture
 	PROPTEST_CASES=10000 cargo test --release --locked -p format --lib gem::upstream -- --nocapture
 	DAYLIGHT_SEQUENCES=10000 cargo test --release --locked --test suite gem_upstream::model -- --nocapture
 	DAYLIGHT_KOJI_CHANGES=10000 cargo test --release --locked -p repository --lib koji::look -- --nocapture

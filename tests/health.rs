@@ -21,6 +21,10 @@ fn a_server_that_is_ready_is_healthy_and_one_that_has_stopped_is_not() {
     assert_eq!(health(&["--listen", &address, "--live"]), (Some(0), "alive\n".to_owned()));
     let everywhere = format!("0.0.0.0:{}", world.address().port());
     assert_eq!(health(&["--listen", &everywhere]).0, Some(0), "it is asked on loopback");
+    let named = |line: &[&str]| program(&["health"]).args(line).env("DAYLIGHT_SERVER", world.root()).output().unwrap();
+    let said = named(&[]);
+    assert_eq!((said.status.code(), &said.stdout[..]), (Some(0), &b"ready\n"[..]), "{said:?}");
+    assert_eq!(named(&["--listen", "127.0.0.1:9"]).status.code(), Some(1), "a flag counts before a variable");
     let json: serde_json::Value = serde_json::from_str(&health(&["--json", "--listen", &address]).1).unwrap();
     assert_eq!(json, serde_json::json!({ "health": "ready", "degraded": [] }));
     world.stop();

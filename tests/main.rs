@@ -54,6 +54,7 @@ mod gem_upstream;
 mod groups;
 mod growing_gems;
 mod health;
+mod histories;
 mod holdings;
 mod hooks;
 mod hostile;

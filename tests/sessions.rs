@@ -20,17 +20,17 @@ fn cookie(answer: &Answer) -> String {
 }
 
 /// The cookie of a session of this person.
-fn session(world: &World, person: &Person) -> String {
+pub(crate) fn session(world: &World, person: &Person) -> String {
     cookie(&sign_in(world, &[SAME], &format!("token={}", person.secret())).expect(303))
 }
 
 /// Gets a page with a cookie.
-fn get(world: &World, cookie: &str, path: &str) -> Answer {
+pub(crate) fn get(world: &World, cookie: &str, path: &str) -> Answer {
     world.anon().ask("GET", path, &[HTML, ("Cookie", cookie)], b"")
 }
 
 /// The secret of the forms on a page.
-fn secret(page: &Answer) -> String {
+pub(crate) fn secret(page: &Answer) -> String {
     let text = page.text();
     let at = text.find("name=\"secret\" value=\"").unwrap() + 21;
     text[at..at + text[at..].find('"').unwrap()].to_owned()

@@ -3,6 +3,7 @@
 //! machine.
 
 use crate::hit::{PAGE, publish, read};
+use crate::pair::Both;
 use crate::process::Server;
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -18,22 +19,40 @@ const ROUNDS: [u64; 2] = [50, 350];
 const HEAD: &str = "Host: localhost:8080\r\nUser-Agent: bundler/2.6.2 rubygems/3.6.2 ruby/3.4.1 (x86_64-pc-linux-gnu) \
                     command/install options/path\r\nAccept: */*\r\nAccept-Encoding: identity\r\nConnection: keep-alive\r\n";
 
+/// The most instructions of a hit on PostgreSQL and object storage, as a part of those on the disk alone.
+const PART_MOST: f64 = 1.01;
+
 /// Measures and prints the row.
 pub(crate) fn row() -> Result<()> {
     println!("\n## Instructions of a page hit");
-    println!("\n| request | its core's thread | all other threads |");
-    println!("|---|---|---|");
-    for (name, head) in [("a request of wrk", "Host: localhost\r\n"), ("a request of Bundler", HEAD)] {
+    let folder = tempfile::tempdir()?;
+    let both = Both::start(folder.path())?;
+    println!("\n| request | server | its core's thread | all other threads |");
+    println!("|---|---|---|---|");
+    let mut parts = Vec::new();
+    for (number, (name, head)) in [("wrk", "Host: localhost\r\n"), ("Bundler", HEAD)].into_iter().enumerate() {
         let request = format!("GET {PAGE} HTTP/1.1\r\n{head}\r\n");
-        let [few, many] = [run(&request, ROUNDS[0])?, run(&request, ROUNDS[1])?];
-        let requests = ((ROUNDS[1] - ROUNDS[0]) * CONNECTIONS as u64) as f64;
-        let each = |of: fn(&Counted) -> u64| of(&many).saturating_sub(of(&few)) as f64 / requests;
-        println!("| {name} | {:.0} | {:.0} |", each(|counted| counted.core), each(|counted| counted.others));
+        let alone = each(&request, |_| Ok(Vec::new()))?;
+        let on_both = each(&request, |rounds| both.settings(&format!("counted{number}x{rounds}")))?;
+        for (on, [core, others]) in [("the disk alone", alone), ("PostgreSQL and object storage", on_both)] {
+            println!("| of {name} | on {on} | {core:.0} | {others:.0} |");
+        }
+        parts.push(format!("{:.4}", on_both[0] / alone[0]));
     }
+    println!("\nits core's thread, on both as a part of that on the disk: {}; must be {PART_MOST}", parts.join(", "));
     println!(
-        "\n{CONNECTIONS} connections, each with a new request when all were answered; the kernel's instructions are not counted."
+        "{CONNECTIONS} connections, each with a new request when all were answered; the kernel's instructions are not counted."
     );
     Ok(())
+}
+
+/// The instructions of one request: of the thread that answers, and of all others.
+fn each(request: &str, settings: impl Fn(u64) -> Result<Vec<(&'static str, String)>>) -> Result<[f64; 2]> {
+    let run = |rounds| run(request, rounds, settings(rounds)?);
+    let [few, many] = [run(ROUNDS[0])?, run(ROUNDS[1])?];
+    let requests = ((ROUNDS[1] - ROUNDS[0]) * CONNECTIONS as u64) as f64;
+    let each = |of: fn(&Counted) -> u64| of(&many).saturating_sub(of(&few)) as f64 / requests;
+    Ok([each(|counted| counted.core), each(|counted| counted.others)])
 }
 
 /// Instructions of a server.
@@ -44,10 +63,12 @@ struct Counted {
     others: u64,
 }
 
-/// The instructions of a server that answers this many rounds.
-fn run(request: &str, rounds: u64) -> Result<Counted> {
+/// The instructions of a server with these settings that answers this many rounds.
+fn run(request: &str, rounds: u64, mut settings: Vec<(&'static str, String)>) -> Result<Counted> {
     let folder = tempfile::tempdir()?;
-    let server = Server::daylight_counted(folder.path(), &[("DAYLIGHT_SERVER_CORES", "1")])?;
+    settings.push(("DAYLIGHT_SERVER_CORES", "1".to_owned()));
+    let settings: Vec<_> = settings.iter().map(|(key, value)| (*key, value.as_str())).collect();
+    let server = Server::daylight_counted(folder.path(), &settings)?;
     publish(&server, "lamp", 4)?;
     for _ in 0..3 {
         read(&server, PAGE)?;

@@ -35,7 +35,9 @@ mod nora;
 mod open;
 mod overload;
 mod pages;
+mod pair;
 mod process;
+mod publishes;
 mod push;
 mod queries;
 mod recording;
@@ -92,6 +94,7 @@ const ROWS: &[Row] = &[
     ("idle", idle::row),
     ("overload", overload::row),
     ("push", push::row),
+    ("pair", pair::row),
     ("recording", recording::row),
     ("index", index::row),
     ("followed", followed::row),

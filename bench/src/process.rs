@@ -156,13 +156,10 @@ impl Server {
 
     /// Waits until a peer listens. Its log tells why it does not.
     fn when_it_listens(self, log: &Path) -> Result<Self> {
-        for _ in 0..400 {
-            if std::net::TcpStream::connect(&self.address).is_ok() {
-                return Ok(self);
-            }
-            std::thread::sleep(Duration::from_millis(25));
+        match when_it_answers(|| Ok(std::net::TcpStream::connect(&self.address)?)) {
+            Ok(_) => Ok(self),
+            Err(_) => bail!("{} did not start: {}", self.name, fs::read_to_string(log)?),
         }
-        bail!("{} did not start: {}", self.name, fs::read_to_string(log)?)
     }
 
     /// The number of its process.
@@ -237,6 +234,17 @@ impl Pair {
         fs::write(self.folder.path().join("files").join(name), bytes)?;
         Ok(bytes.len())
     }
+}
+
+/// Asks a server that is starting again and again. Fails as the last attempt.
+pub(crate) fn when_it_answers<T>(ask: impl Fn() -> Result<T>) -> Result<T> {
+    for _ in 0..400 {
+        if let Ok(answer) = ask() {
+            return Ok(answer);
+        }
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    ask()
 }
 
 /// An unused port.

@@ -1,10 +1,10 @@
 //! Row 2: pushes until they are acknowledged, and therefore on disk; and the disk's own time as the lower limit.
 
 use crate::gem::Gem;
-use crate::http::Connection;
-use crate::process::{Server, TOKEN, said};
+use crate::process::{Server, said};
+use crate::publishes::{Publish, Upload, publish_all};
 use crate::spread::Spread;
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ const ROUNDS: usize = 5;
 const PUSHES: usize = 400;
 const CONNECTIONS: [usize; 3] = [1, 8, 32];
 /// Incompressible bytes of each gem, in addition to a few hundred of metadata.
-const PAYLOAD: usize = 10_000;
+pub(crate) const PAYLOAD: usize = 10_000;
 
 /// Measures and prints the row.
 pub(crate) fn row() -> Result<()> {
@@ -31,10 +31,10 @@ pub(crate) fn row() -> Result<()> {
     for connections in CONNECTIONS {
         let (mut rate, mut cpu, mut latency) = (Spread::default(), Spread::default(), Spread::default());
         for round in 0..ROUNDS {
-            let gems: Vec<Vec<u8>> = (0..PUSHES).map(|count| gem(connections, round, count)).collect();
+            let gems: Vec<Publish> = (0..PUSHES).map(|count| gem(connections, round, count)).collect();
             let before = daylight.cpu_seconds()?;
             let began = Instant::now();
-            let times = push_all(&daylight, &gems, connections)?;
+            let times = publish_all(&daylight, &gems, connections)?;
             rate.add(PUSHES as f64 / began.elapsed().as_secs_f64());
             cpu.add((daylight.cpu_seconds()? - before) * 1e6 / PUSHES as f64);
             latency.add(times.median());
@@ -49,12 +49,13 @@ pub(crate) fn row() -> Result<()> {
     Ok(())
 }
 
-fn gem(connections: usize, round: usize, count: usize) -> Vec<u8> {
+/// The push of a gem.
+pub(crate) fn gem(connections: usize, round: usize, count: usize) -> Publish {
     let seed = (connections * 1_000_000 + round * 10_000 + count) as u64;
     // Each number of connections has its own names, so that every row starts with gems without versions.
-    Gem::new(&format!("lamp{connections}x{}", count % 20), &format!("{connections}.{round}.{count}"))
-        .payload(&noise(seed, PAYLOAD))
-        .bytes()
+    let gem = Gem::new(&format!("lamp{connections}x{}", count % 20), &format!("{connections}.{round}.{count}"));
+    let bytes = gem.payload(&noise(seed, PAYLOAD)).bytes();
+    Publish(vec![Upload { method: "POST", path: PATH.to_owned(), bytes }])
 }
 
 /// Incompressible bytes.
@@ -66,32 +67,6 @@ pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
         (state >> 56) as u8
     });
     bytes.take(length).collect()
-}
-
-/// Pushes all gems over this many connections. Returns the milliseconds of each.
-fn push_all(server: &Server, gems: &[Vec<u8>], connections: usize) -> Result<Spread> {
-    let address = server.address.parse()?;
-    let pusher = |mine: &[Vec<u8>]| -> Result<Vec<f64>> {
-        let mut connection = Connection::open(address)?;
-        let mut times = Vec::with_capacity(mine.len());
-        for bytes in mine {
-            let began = Instant::now();
-            let reply = connection.call("POST", PATH, &[("Authorization", TOKEN)], bytes)?;
-            ensure!(reply.status == 200, "push: {} {}", reply.status, reply.text());
-            times.push(began.elapsed().as_secs_f64() * 1e3);
-        }
-        Ok(times)
-    };
-    let mut all = Spread::default();
-    std::thread::scope(|scope| {
-        let share = gems.len().div_ceil(connections);
-        let threads: Vec<_> = gems.chunks(share).map(|mine| scope.spawn(move || pusher(mine))).collect();
-        for thread in threads {
-            let times = thread.join().ok().context("a pushing thread panicked")??;
-            times.into_iter().for_each(|time| all.add(time));
-        }
-        Ok(all)
-    })
 }
 
 /// The disk's time for a push that shares its syncs with no other: milliseconds of each.

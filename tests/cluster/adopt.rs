@@ -1,37 +1,68 @@
 //! The data folder of one machine moves into a database and object storage.
 
 use super::{VARIABLES, journal, settings};
+use crate::crash::kills;
 use crate::rebuild::{everything, fill};
-use crate::world::{FIRST, Gem, ObjectProduct, ObjectServer, Postgres, World, program};
+use crate::world::{Connection, FIRST, Gem, ObjectProduct, ObjectServer, Person, Postgres, World};
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// A command on the folder of a stopped server, with its settings.
-fn offline(world: &World, arguments: &[&str]) -> Command {
-    let mut command = program(arguments);
-    command.arg("--data").arg(world.data()).arg("--config").arg(world.data().with_file_name("daylight.toml"));
-    command.envs(VARIABLES.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
+const FILES: &str = "files";
+
+/// How many files the folder has besides a few packages: 40, or `DAYLIGHT_FILES`.
+fn files() -> usize {
+    std::env::var("DAYLIGHT_FILES").map_or(40, |count| count.parse().unwrap())
+}
+
+fn path(number: usize) -> String {
+    format!("/repository/{FILES}/{}/{number}.txt", number % 100)
+}
+
+fn content(number: usize) -> Vec<u8> {
+    format!("lamp {number}\n").repeat(1 + number % 50).into_bytes()
+}
+
+/// Calls something for each file, on a few connections.
+fn each_file(world: &World, call: impl Fn(&Person, &mut Connection, usize) + Sync) {
+    const CLIENTS: usize = 4;
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (call, person) = (&call, world.admin());
+            scope.spawn(move || {
+                let mut connection = person.connect().unwrap();
+                (client..files()).step_by(CLIENTS).for_each(|number| call(&person, &mut connection, number));
+            });
+        }
+    });
 }
 
 fn adopt(world: &World) -> Command {
-    offline(world, &["cluster", "adopt", "--json"])
+    let mut adopt = world.offline(&["cluster", "adopt", "--json"]);
+    adopt.stdout(Stdio::piped()).stderr(Stdio::piped());
+    adopt
 }
 
 #[test]
 fn a_folder_moves_in_although_the_command_is_killed_and_an_empty_folder_becomes_it() {
-    let (postgres, storage) = (Postgres::start(), ObjectServer::start(ObjectProduct::S3Proxy));
+    let (postgres, storage) = (Postgres::start(), ObjectServer::start(ObjectProduct::SeaweedFs));
     let mut world = World::start_with_file_and("", VARIABLES);
     fill(&world);
+    world.tree(FILES, "raw");
+    each_file(&world, |person, connection, number| {
+        let put = person.on(connection, "PUT", &path(number), &[], &content(number)).unwrap();
+        put.expect(201);
+    });
     let before = everything(&world);
     world.stop();
     world.configure(&format!("{}{}", settings(&postgres), storage.settings("moved", &storage.url())));
-    let said = String::from_utf8(offline(&world, &["serve"]).output().unwrap().stderr).unwrap();
+    let said = String::from_utf8(world.offline(&["serve"]).output().unwrap().stderr).unwrap();
     assert!(said.contains("daylight cluster adopt"), "{said}");
     assert_eq!(postgres.sql("SELECT count(*) FROM daylight.journal"), "0", "nothing moves by itself");
-    for objects in [1, 4, 8] {
+    let (kills, blobs) = (kills(3), files() + 10);
+    for kill in 0..kills {
         let mut killed = adopt(&world).spawn().unwrap();
-        while killed.try_wait().unwrap().is_none() && storage.objects("moved").len() < objects {}
+        let is_enough = || storage.objects("moved").len() > kill * blobs / kills;
+        while killed.try_wait().unwrap().is_none() && !is_enough() {}
         let _ = killed.kill();
         killed.wait().unwrap();
     }
@@ -45,7 +76,12 @@ fn a_folder_moves_in_although_the_command_is_killed_and_an_empty_folder_becomes_
     fs::rename(world.data(), world.data().with_file_name("former")).unwrap();
     world.resume();
     assert_eq!(everything(&world), before);
+    each_file(&world, |person, connection, number| {
+        let got = person.on(connection, "GET", &path(number), &[], b"").unwrap().expect(200);
+        assert_eq!(got.body, content(number), "{}", path(number));
+    });
     world.admin().push(FIRST, &Gem::new("lamp", "3.0.0")).expect(200);
+    println!("{} files moved with {kills} kills: {moved}", files());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{VARIABLES, settings, world_on};
 use crate::tls::Certificate;
-use crate::world::{FIRST, Gem, Index, Postgres, World, await_true};
+use crate::world::{FIRST, Gem, Index, Postgres, World, await_true, program};
 
 /// What a start says that fails.
 #[track_caller]
@@ -39,9 +39,19 @@ fn a_start_without_the_database_needs_a_copy_of_it() {
     let said = refused(&settings(&postgres).replace("env:DATABASE_PASSWORD", "env:DAYLIGHT_SERVER_PUBLIC_URL"));
     assert!(said.contains("`cluster.database_password`"), "{said}");
     let said = refused(&settings(&postgres).replace("node@", "somebody@"));
-    assert!(said.contains("password authentication failed"), "{said}");
+    assert!(said.contains("password authentication failed") && said.contains("pg_hba.conf"), "{said}");
+    let tried = |world: &World| {
+        let file = world.data().with_file_name("daylight.toml");
+        let tried =
+            program(&["config", "check", "--config"]).arg(file).envs(VARIABLES.iter().copied()).output().unwrap();
+        (tried.status.success(), String::from_utf8([tried.stdout, tried.stderr].concat()).unwrap())
+    };
+    let (is_usable, said) = tried(&world);
+    assert!(is_usable && said.contains("cluster.database: `postgres://") && said.contains("changes up to"), "{said}");
     world.kill();
     postgres.kill();
+    let (is_usable, said) = tried(&world);
+    assert!(!is_usable && said.contains("nothing listens on") && said.contains("hint: "), "{said}");
     let said = refused(&settings(&postgres));
     assert!(said.contains("nothing listens on `127.0.0.1:"), "{said}");
     world.resume();

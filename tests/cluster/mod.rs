@@ -1,11 +1,17 @@
 //! The program on a database of PostgreSQL, which is killed, suspended, replaced by a standby, and away.
 
 mod adopt;
+mod balanced;
 mod connecting;
+mod full;
+mod leases;
 mod lost;
+mod nodes;
+mod one_truth;
 mod outage;
 
-use crate::world::{POSTGRES_PASSWORD, Postgres, World};
+use crate::world::{Nodes, ObjectServer, POSTGRES_PASSWORD, Postgres, World};
+use std::sync::Arc;
 
 /// Each start uses another port, which does not count as a difference.
 pub(crate) const VARIABLES: &[(&str, &str)] =
@@ -13,10 +19,25 @@ pub(crate) const VARIABLES: &[(&str, &str)] =
 
 /// The settings of a node on this database.
 pub(crate) fn settings(postgres: &Postgres) -> String {
-    format!(
-        "[cluster]\ndatabase = \"{}\"\ndatabase_password = \"env:DATABASE_PASSWORD\"\nnode = \"a\"\n",
-        postgres.url()
-    )
+    settings_of(postgres, "a")
+}
+
+/// The same for a node with another name.
+pub(crate) fn settings_of(postgres: &Postgres, node: &str) -> String {
+    settings_of_all(postgres) + &format!("node = \"{node}\"\n")
+}
+
+/// The same without the name of the node.
+pub(crate) fn settings_of_all(postgres: &Postgres) -> String {
+    format!("[cluster]\ndatabase = \"{}\"\ndatabase_password = \"env:DATABASE_PASSWORD\"\n", postgres.url())
+}
+
+/// Starts so many nodes with a database of their own and a prefix of an object storage, and with these further settings of the cluster.
+pub(crate) fn nodes(count: usize, (storage, prefix): (Arc<ObjectServer>, &str), further: &str) -> Nodes {
+    let postgres = Postgres::start();
+    let cluster = settings_of_all(&postgres) + further;
+    let store = storage.settings(prefix, &storage.url());
+    Nodes::start(count, (postgres, &cluster), (storage, &store), VARIABLES)
 }
 
 /// Starts a node on this database.
@@ -25,7 +46,7 @@ fn world_on(postgres: &Postgres) -> World {
 }
 
 /// The journal in the database, a row in each line. Fails if a number is missing.
-fn journal(postgres: &Postgres) -> Vec<String> {
+pub(crate) fn journal(postgres: &Postgres) -> Vec<String> {
     let rows = postgres.sql("SELECT seq, body FROM daylight.journal ORDER BY seq");
     let rows: Vec<String> = rows.lines().map(str::to_owned).collect();
     for (number, row) in (1..).zip(&rows) {

@@ -10,6 +10,7 @@ mod front_door;
 mod languages;
 mod late;
 mod links;
+mod many_nodes;
 pub(crate) mod page;
 mod pages;
 mod pipelines;
@@ -60,6 +61,7 @@ pages! {
     hooks: "docs/hooks.md" => pages::hooks;
     keeping_and_deleting: "docs/keeping-and-deleting.md" => pages::keeping_and_deleting;
     koji: "docs/koji.md" => pages::koji;
+    many_nodes: "docs/many-nodes.md" => many_nodes::stage;
     mcp: "docs/mcp.md" => pages::plain;
     more_than_one_machine: "docs/more-than-one-machine.md" => database::stage;
     moving_in: "docs/moving-in.md" => pages::moving_in;

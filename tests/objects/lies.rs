@@ -1,7 +1,7 @@
 //! Object storage that gives other bytes, loses objects, or acknowledges uploads that it does not store.
 
 use super::{blobs, forget_copies, shared};
-use crate::world::{Answer, FIRST, Gem, Lie, ObjectProduct, Relay, World};
+use crate::world::{FIRST, Gem, Lie, ObjectProduct, Relay, World};
 
 const FILE: &str = "gems/lamp-1.0.0.gem";
 
@@ -17,7 +17,7 @@ fn bytes_that_differ_or_break_off_are_never_served() {
     world.resume();
     for (lie, names) in [(Lie::OtherBytes, "differ/blobs/"), (Lie::Truncated, "s3://packages/differ")] {
         relay.tells(lie);
-        told(world.anon().file(FIRST, FILE), names);
+        told(&world, names);
         assert!(relay.tells(Lie::None) > 0, "{lie:?}");
     }
     assert_eq!(world.anon().file(FIRST, FILE).expect(200).body, published);
@@ -34,7 +34,9 @@ fn a_published_file_whose_object_is_lost_is_an_error_and_not_absent() {
     let [object] = &blobs(&storage, "lost")[..] else { panic!("one package") };
     storage.delete(object);
     world.resume();
-    told(world.anon().file(FIRST, FILE), "lost/blobs/");
+    told(&world, "lost/blobs/");
+    let ready = world.anon().get("/health/ready").expect(200);
+    assert!(ready.text().contains("degraded: published files without bytes: 1"), "{}", ready.text());
     world.anon().file(FIRST, "info/lamp").expect(200);
     world.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
 }
@@ -52,9 +54,12 @@ fn an_upload_that_is_acknowledged_with_an_error_in_its_body_is_not_published() {
     assert_eq!(blobs(&storage, "error-body").len(), 1);
 }
 
-/// The answer tells that the storage is at fault, and names it or the object.
+/// The answer tells a stranger that the storage is at fault, and its event names the storage or the object.
 #[track_caller]
-fn told(answer: Answer, names: &str) {
-    let answer = answer.expect(503);
-    assert!(answer.text().contains(names) && answer.text().contains("hint: "), "{}", answer.text());
+fn told(world: &World, names: &str) {
+    let answer = world.anon().file(FIRST, FILE).expect(503);
+    assert!(answer.text().contains("object storage") && answer.text().contains("hint: "), "{}", answer.text());
+    assert!(!answer.text().contains(names), "{}", answer.text());
+    let event = world.event(answer.header("daylight-event").unwrap());
+    assert!(event.to_string().contains(names), "{event}");
 }

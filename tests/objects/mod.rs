@@ -1,6 +1,7 @@
 //! Packages whose bytes object storage keeps: SeaweedFS and S3Proxy, real ones. The machine may be lost, and the storage may be away or lie.
 
 mod credentials;
+mod full;
 mod lies;
 mod outage;
 

@@ -97,9 +97,19 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
         1,
         Fixed("one for each repository: it holds the turn to save what a start need not make again"),
     ),
+    (
+        "repository/src/gem/upstream/take_in.rs",
+        1,
+        Fixed("one for each repository: others that would take in rows of other nodes leave them to it"),
+    ),
     ("repository/src/index/incremental_index.rs", 1, Fixed("one for each index: `writing` is set until it has ended")),
     ("repository/src/search/index.rs", 1, Fixed("one for each repository: it holds the turn to read its names")),
     ("repository/src/maven/koji/job.rs", 1, Fixed("one for each repository: it holds the turn to look at its hub")),
+    (
+        "repository/src/maven/koji/take_in.rs",
+        1,
+        Fixed("one for each repository: others that would take in rows of other nodes leave them to it"),
+    ),
     ("repository/src/maven/retention.rs", 1, Bound(BoundName::SnapshotPrunes)),
     (
         "repository/src/maven/upstream/prefixes.rs",

@@ -22,6 +22,11 @@ impl Person {
         self.secret.as_deref().unwrap()
     }
 
+    /// A caller of the same address with this secret.
+    pub(crate) fn with_secret(&self, secret: &str) -> Self {
+        Self::new(self.address, Some(secret.to_owned()))
+    }
+
     /// A persistent connection.
     pub(crate) fn connect(&self) -> io::Result<Connection> {
         Connection::open(self.address)

@@ -2,7 +2,7 @@
 
 use super::central::cache;
 use super::memcached::free_port;
-use super::{TIMEOUT, eventually, write};
+use super::{SmallDisk, TIMEOUT, eventually, write};
 use rustix::process::{Pid, Signal};
 use std::fs::File;
 use std::io::Write;
@@ -103,6 +103,7 @@ pub(crate) struct Postgres {
     process: Option<Child>,
     port: u16,
     folder: TempDir,
+    disk: Option<SmallDisk>,
 }
 
 impl Postgres {
@@ -113,22 +114,33 @@ impl Postgres {
 
     /// Starts an empty one of this release.
     pub(crate) fn start_release(release: PostgresRelease) -> Self {
-        Self::start_with(release, "")
+        Self::start_with(release, "", None)
+    }
+
+    /// Starts an empty one whose data has a file system of its own, of this size.
+    pub(crate) fn start_on_small_disk(bytes: u64) -> Self {
+        // Its log is written at most twice before it is reused.
+        let settings = "max_wal_size = 32MB\nmin_wal_size = 32MB\n";
+        Self::start_with(PostgresRelease::Fifteen, settings, Some(bytes))
     }
 
     /// Starts an empty one that takes TLS, with the files of its certificate and of its key.
     pub(crate) fn start_with_tls((certificate, key): (&Path, &Path)) -> Self {
         let (certificate, key) = (certificate.display(), key.display());
         let settings = format!("ssl = on\nssl_cert_file = '{certificate}'\nssl_key_file = '{key}'\n");
-        Self::start_with(PostgresRelease::Fifteen, &settings)
+        Self::start_with(PostgresRelease::Fifteen, &settings, None)
     }
 
-    fn start_with(release: PostgresRelease, settings: &str) -> Self {
+    fn start_with(release: PostgresRelease, settings: &str, disk: Option<u64>) -> Self {
         let folder = TempDir::new().unwrap();
-        done(Command::new("cp").args(["-a"]).arg(release.model()).arg(folder.path().join("data")));
-        let file = File::options().append(true).open(folder.path().join("data/postgresql.conf"));
+        let data = folder.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        let disk = disk.map(|bytes| SmallDisk::at(&data, bytes));
+        let seen = disk.as_ref().map_or(data, SmallDisk::outside);
+        done(Command::new("cp").arg("-a").arg(release.model().join(".")).arg(&seen));
+        let file = File::options().append(true).open(seen.join("postgresql.conf"));
         file.unwrap().write_all(format!("{SETTINGS}{settings}").as_bytes()).unwrap();
-        let mut server = Self { release, process: None, port: free_port(), folder };
+        let mut server = Self { release, process: None, port: free_port(), folder, disk };
         server.resume();
         server
     }
@@ -137,7 +149,11 @@ impl Postgres {
     pub(crate) fn resume(&mut self) {
         let log = File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
         let mut command = self.release.run("postgres", self.folder.path());
-        command.args(["-D", "data", "-p", &self.port.to_string()]).stdout(Stdio::null());
+        command.args(["-D", "data", "-p", &self.port.to_string()]);
+        if let Some(disk) = &self.disk {
+            command = disk.on(&command);
+        }
+        command.stdout(Stdio::null());
         // Processes of a server that was killed may still end, and until then it does not start.
         eventually(|| {
             let mut process = match self.process.take() {
@@ -151,6 +167,16 @@ impl Postgres {
                 .map(drop)
                 .map_err(|why| format!("{why}\n{}", std::fs::read_to_string(self.folder.path().join("log")).unwrap()))
         });
+    }
+
+    /// Its file system, of [`Self::start_on_small_disk`].
+    pub(crate) fn disk(&self) -> &SmallDisk {
+        self.disk.as_ref().unwrap()
+    }
+
+    /// Whether it runs. It ends by itself where its disk is full.
+    pub(crate) fn runs(&mut self) -> bool {
+        self.process.as_mut().unwrap().try_wait().unwrap().is_none()
     }
 
     /// `HOST:PORT`.
@@ -223,7 +249,8 @@ impl Postgres {
         self.try_sql(database, statement).unwrap()
     }
 
-    fn try_sql(&self, database: &str, statement: &str) -> Result<String, String> {
+    /// The same, or why it failed.
+    pub(crate) fn try_sql(&self, database: &str, statement: &str) -> Result<String, String> {
         // psql would wait for a server that is suspended.
         TcpStream::connect(("127.0.0.1", self.port)).map_err(|error| format!("PostgreSQL: {error}"))?;
         let mut psql = PostgresRelease::Fifteen.run("psql", self.folder.path());

@@ -25,6 +25,13 @@ impl World {
         program(&[verb, "--data"]).arg(self.data()).output().unwrap()
     }
 
+    /// The same with its settings.
+    pub(crate) fn offline(&self, arguments: &[&str]) -> Command {
+        let mut command = program(arguments);
+        command.arg("--data").arg(self.data()).arg("--config").arg(self.file()).envs(self.settings.iter().copied());
+        command
+    }
+
     /// A command of the program, as an admin of this server.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = program(arguments);

@@ -27,6 +27,8 @@ pub(crate) struct Host {
     clock: Clock,
     options: HostsOptions,
     permits: Arc<Semaphore>,
+    /// How many permits there are, those in use included.
+    places: Mutex<usize>,
     calls: Arc<Bound>,
     health: Mutex<Health>,
     /// The period in which the circuit is open, for the log.
@@ -91,6 +93,7 @@ impl Host {
             clock,
             options,
             permits: Arc::new(Semaphore::new(options.calls)),
+            places: Mutex::new(options.calls),
             calls: Bound::new(BoundName::UpstreamCalls, &which, options.calls as u64),
             health: Mutex::new(Health {
                 circuit: Circuit::Closed { failures: 0 },
@@ -136,12 +139,26 @@ impl Host {
             host: self.name.clone(),
             number: self.number,
             calls: self.calls.used(),
-            calls_max: self.calls.capacity(),
+            calls_max: *lock(&self.places) as u64,
             waiting: self.calls.waiters(),
             kept: self.pool.bound().used(),
             circuit: health.circuit,
             paused_until: health.paused_until.filter(|until| now < *until),
             trouble: health.trouble.clone(),
+        }
+    }
+
+    /// Divides the calls at a time by this number of nodes, each of which makes as many. Calls under way go on, and if there are too many,
+    /// the rest of the division is made by a later call of this.
+    pub(crate) fn share(&self, nodes: u64) {
+        let mut places = lock(&self.places);
+        let each = self.options.calls.div_ceil(usize::try_from(nodes.max(1)).unwrap_or(usize::MAX));
+        match each.checked_sub(*places) {
+            Some(more) => {
+                self.permits.add_permits(more);
+                *places = each;
+            }
+            None => *places -= self.permits.forget_permits(*places - each),
         }
     }
 
@@ -156,7 +173,7 @@ impl Host {
             }
             Err(_) => self.wait(limit, event).await?,
         };
-        // There are as many permits as units in the bound, so this takes a unit.
+        // There are at most as many permits as units in the bound, so this takes a unit.
         let slot = self.calls.enter().ok();
         let admitted = self.admit()?;
         let (host, began, hung) = (self.clone(), Tick::now(), self.hung.subscribe());
@@ -200,14 +217,16 @@ impl Host {
     /// Logs when the circuit opens and when it closes. A failed trial is not logged.
     fn tell(&self, health: &Health) {
         match health.circuit {
-            Circuit::Closed { .. } => self
-                .circuit_incident
-                .end(|| self.log.info("the circuit of an upstream closed: it responds again", &[("host", &self.name)])),
+            Circuit::Closed { .. } => self.circuit_incident.end(|| {
+                let text = format!("the circuit of {} closed: it responds again", self.options.called);
+                self.log.info(&text, &[("host", &self.name)]);
+            }),
             Circuit::Open { until, .. } => self.circuit_incident.begin(|| {
                 let why = health.trouble.as_ref().map_or("", |trouble| &trouble.what);
                 let fields: [(&str, &dyn std::fmt::Display); 3] =
                     [("host", &self.name), ("why", &why), ("until", &until)];
-                self.log.warn("the circuit of an upstream opened after repeated failures", &fields);
+                let text = format!("the circuit of {} opened after repeated failures", self.options.called);
+                self.log.warn(&text, &fields);
             }),
             Circuit::Trial { .. } => {}
         }
@@ -321,5 +340,37 @@ impl Drop for CallSlot {
         if self.admitted == Admitted::AsTrial && !self.told {
             lock(&self.host.health).circuit.abandoned(self.host.clock.now());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_calls_at_a_time_are_divided_among_nodes_and_those_under_way_go_on() {
+        let options = HostsOptions { calls: 4, waiting: 0, ..HostsOptions::default() };
+        let host = Arc::new(Host::new("a:443".to_owned(), Clock::default(), Log::silent(), options));
+        let (event, limit) = (&mut Event::job("test", Millis(0)), Duration::ZERO);
+        let mut slots = Vec::new();
+        for _ in 0..3 {
+            slots.push(host.enter(limit, event).await.unwrap());
+        }
+        host.share(3);
+        assert_eq!(host.state().calls_max, 3, "three are under way");
+        assert!(host.enter(limit, event).await.is_err());
+        slots.pop();
+        host.share(3);
+        assert_eq!(host.state().calls_max, 2, "the third part of four, rounded up");
+        assert!(host.enter(limit, event).await.is_err());
+        host.share(1);
+        assert_eq!(host.state().calls_max, 4);
+        slots.push(host.enter(limit, event).await.unwrap());
+        slots.push(host.enter(limit, event).await.unwrap());
+        assert!(host.enter(limit, event).await.is_err());
+        host.share(99);
+        slots.clear();
+        host.share(99);
+        assert_eq!(host.state().calls_max, 1, "each has one at least");
     }
 }

@@ -18,6 +18,8 @@ pub struct Apart {
 /// The settings for all hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct HostsOptions {
+    /// What a host is, in the log.
+    pub called: &'static str,
     /// Calls to one host at a time.
     pub calls: usize,
     /// Calls that may wait for a slot.
@@ -43,6 +45,7 @@ pub struct HostsOptions {
 impl Default for HostsOptions {
     fn default() -> Self {
         Self {
+            called: "an upstream",
             calls: 32,
             waiting: 224,
             kept: 16,

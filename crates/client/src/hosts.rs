@@ -7,6 +7,7 @@ use crate::ssrf::Networks;
 use crate::target::Origin;
 use crate::timeouts::Timeouts;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use telemetry::{Millis, Recorder, lock};
@@ -17,6 +18,8 @@ pub struct Hosts {
     recorder: Arc<Recorder>,
     options: HostsOptions,
     resolver: Resolver,
+    /// The nodes among which the calls to a host are divided.
+    nodes: AtomicU64,
     table: Mutex<HashMap<HostKey, Arc<Host>>>,
 }
 
@@ -29,7 +32,13 @@ const HOSTS_MAX: usize = 512;
 impl Hosts {
     /// No host yet.
     pub fn new(recorder: Arc<Recorder>, options: HostsOptions) -> Arc<Self> {
-        Arc::new(Self { recorder, options, resolver: Resolver::Machine, table: Mutex::default() })
+        Arc::new(Self {
+            recorder,
+            options,
+            resolver: Resolver::Machine,
+            nodes: AtomicU64::new(1),
+            table: Mutex::default(),
+        })
     }
 
     /// The same, with the addresses that a test sets.
@@ -39,7 +48,19 @@ impl Hosts {
         options: HostsOptions,
         table: Arc<Mutex<HashMap<String, Vec<std::net::IpAddr>>>>,
     ) -> Arc<Self> {
-        Arc::new(Self { recorder, options, resolver: Resolver::Table(table), table: Mutex::default() })
+        Arc::new(Self {
+            recorder,
+            options,
+            resolver: Resolver::Table(table),
+            nodes: AtomicU64::new(1),
+            table: Mutex::default(),
+        })
+    }
+
+    /// Divides the calls to each host at a time by the number of nodes that call it. Call it again from time to time: calls under way go on.
+    pub fn share(&self, nodes: u64) {
+        self.nodes.store(nodes, Relaxed);
+        lock(&self.table).values().for_each(|host| host.share(nodes));
     }
 
     /// The states of all hosts, by name.
@@ -96,6 +117,7 @@ impl Hosts {
         let options = HostsOptions { calls, ..self.options };
         let name = host_name(origin, apart);
         let host = Arc::new(Host::new(name, self.recorder.clock().clone(), self.recorder.log(), options));
+        host.share(self.nodes.load(Relaxed));
         // A host beyond the limit can be called, and its state is then forgotten.
         if table.len() < HOSTS_MAX {
             host.register(&self.recorder);

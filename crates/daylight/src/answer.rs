@@ -58,11 +58,14 @@ pub(crate) async fn answer(
         Route::Conformance(call, name) => Box::pin(conformance::answer(app, call, &name, request, event)).await,
         Route::Hook(call) => Box::pin(hooks::answer(app, call, request, event)).await,
         Route::Live => Ok(event.time(Op::ReplyMake, || reply::text("alive\n"))),
-        Route::Ready => Box::pin(health::ready(app, event)).await,
+        Route::Ready => Box::pin(health::ready(app, request.query() == Some(FRESH), event)).await,
         Route::Metrics => Box::pin(metrics::answer(app, request, event)).await,
         Route::Site(url) => Box::pin(site::answer(app, url, request, event)).await,
     }
 }
+
+/// The query of a readiness probe that wants answers without `Daylight-Stale`.
+const FRESH: &str = "fresh";
 
 /// Makes a future in its box. Made elsewhere, one of many kilobytes would be copied there for each request.
 fn placed<F: Future>(make: impl FnOnce() -> F) -> Pin<Box<F>> {
@@ -78,6 +81,7 @@ async fn below(
     audience: &mut Audience,
     event: &mut Event,
 ) -> Result<Reply> {
+    let is_fresh = app.store.freshness().is_fresh(); // before anything is read
     let (repository, settings) = app.access.repository(&app.repositories, &url.repository, request, event).await?;
     audience.format = Some(repository.format); // the client may know that it exists
     let kept = url.keep_query(&repository, request.query());
@@ -92,8 +96,18 @@ async fn below(
         About::Account(account) => accounts::answer(app, account, &repository, request, event).await,
         About::Content(scope, question) => {
             let Reading { brings, needs_token, .. } = reading;
-            let asked =
-                ContentRequest { url: &url, kept, scope, question, brings, needs_token, repository, settings, place };
+            let asked = ContentRequest {
+                url: &url,
+                kept,
+                scope,
+                question,
+                brings,
+                needs_token,
+                repository,
+                settings,
+                is_fresh,
+                place,
+            };
             content(app, request, asked, event).await
         }
     }
@@ -110,12 +124,15 @@ struct ContentRequest<'a> {
     needs_token: bool,
     repository: Arc<Repository>,
     settings: Stamp,
+    /// Everything that was acknowledged by any node before the request came is read.
+    is_fresh: bool,
     place: Arc<Place>,
 }
 
 /// Answers a request for content of a repository.
 async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, event: &mut Event) -> Result<Reply> {
-    let ContentRequest { url, kept, scope, question, brings, needs_token, repository, settings, place } = asked;
+    let ContentRequest { url, kept, scope, question, brings, needs_token, repository, settings, is_fresh, place } =
+        asked;
     let who = app.access.content(request, scope, &repository, event).await?;
     let repository = match url.as_of {
         Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
@@ -154,6 +171,7 @@ async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, ev
     works_for(ask.repository.id.0);
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work
+    let is_fresh = is_fresh && app.store.freshness().is_fresh(); // as the stamp says
     if let Err(error) = app.repositories.admit(&ask, who.actor()) {
         return Err(Box::pin(publishing::refuse_upload(app, &ask, &url.path, error, request, event)).await);
     }
@@ -166,6 +184,9 @@ async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, ev
         Some(Receipt { hashes: staged.hashes().ok()?, declared, path, url, by: who.name() })
     });
     let answer = app.repositories.answer((&ask, stamp), upload, who.actor(), event).await;
+    if scope != Scope::Read && answer.is_ok() && event.tally(Op::Commit).count == 0 {
+        app.store.settle_everywhere(event).await; // it was there before, and is acknowledged now
+    }
     let until = app.repositories.fresh_until(&ask, &answer);
     let stamp = stamp.map(|stamp| until.map_or(stamp, |until| stamp.until(until)));
     let mut reply = match answer {
@@ -179,7 +200,9 @@ async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, ev
         return app.missing(repository::Error::NoSuchFile(url.path.clone()), &ask, url, event); // and no page: others are told the checksum
     }
     server.protect(&mut reply);
-    cache_headers::mark_unconfirmed(&mut reply.headers, &app.store);
+    if !is_fresh {
+        cache_headers::mark_unconfirmed(&mut reply.headers, event);
+    }
     if who.token.is_some() && !request.headers.contains_key(header::AUTHORIZATION) {
         // Read with the cookie of a session, which ends: the browser shows it to nobody later.
         reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));

@@ -147,8 +147,8 @@ impl App {
         let stamp = if public { stamp } else { stamp.and_then(|stamp| stamp.join(&caller.stamp)) };
         if let Some(stamp) = stamp {
             let valid = || -> Arc<Validity> {
-                let revisions = self.store.revisions().clone();
-                Arc::new(move |now| revisions.holds(&stamp, now))
+                let (revisions, freshness) = (self.store.revisions().clone(), self.store.freshness().clone());
+                Arc::new(move |now| freshness.lets_hold() && revisions.holds(&stamp, now))
             };
             self.pages.keep(request, reply, public, &valid, event);
         }

@@ -15,6 +15,8 @@ use crate::reading::Reading;
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
 use crate::services::{Served, Services};
+use crate::upstream::Remote;
+use crate::upstream::first_seen::followed_rows::FollowedRow;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use std::sync::Arc;
@@ -82,6 +84,9 @@ pub(crate) trait Face {
 
     /// Starts a look at the index of the upstream of a remote repository if one is due.
     fn follow(of: Served<'_>);
+
+    /// Accepts what another node saw of the upstream of a remote repository: a row of this unit. It does not wait.
+    fn take_in(context: &Context, remote: Remote, unit: &str, row: FollowedRow);
 
     /// Reports what the indexes of upstreams changed in groups.
     async fn report(services: &Services, table: &RepositoryTable);

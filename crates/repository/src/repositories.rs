@@ -7,6 +7,7 @@ pub(crate) mod cleanup;
 pub(crate) mod clock;
 pub(crate) mod contents;
 pub(crate) mod file_removal;
+pub(crate) mod followed;
 pub(crate) mod foresee;
 pub(crate) mod former;
 pub(crate) mod frees;
@@ -40,6 +41,7 @@ use crate::maven::koji;
 use crate::package::published::PublishedPackages;
 use crate::question::{Ask, Question};
 use crate::references::References;
+use crate::repositories::followed::Followers;
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::SearchIndex;
 use crate::services::{Served, Services, list};
@@ -114,8 +116,6 @@ impl Repositories {
         let packages_bytes = room.views_bytes / PACKAGES_SHARE;
         let views_bytes = room.views_bytes - packages_bytes;
         let gem_caches = GemCaches::new(room.pushed_gems_bytes, room.dependencies_bytes, views_bytes, &recorder);
-        let pushed = gem_caches.pushed.clone();
-        store.on_followed(move |rows| pushed.follow(rows));
         let published = PublishedPackages::new(packages_bytes);
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = Arc::new(ArcSwap::from_pointee(list::read(&store, None, &room, event).await?));
@@ -144,6 +144,9 @@ impl Repositories {
             look_for_date,
         );
         let context = Context::new(store.clone(), workers, recorder);
+        let (pushed, of_others) = (gem_caches.pushed.clone(), context.clone());
+        let followers = Followers { context: of_others, known: known.clone(), remotes: remotes.clone(), pushed };
+        store.on_followed(move |rows| followers.take_in(rows));
         let (reading, changing) = (Mutex::default(), Mutex::default());
         let services = Services {
             store,

@@ -1,10 +1,12 @@
 //! The errors of the store. They can be cloned, because several callers may wait for one operation.
 
 mod hint;
+mod withheld;
 
 use crate::blobs::digest::Digest;
 use crate::journal::clock_doubt::ClockDoubt;
 use crate::journal::record::Seq;
+use crate::truth::postgres::DatabaseRefusal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, io};
@@ -187,6 +189,16 @@ pub enum Error {
         /// The cause.
         cause: String,
     },
+    /// The database refuses the connection, and only people can change that.
+    #[error("the database `{url}` refuses this server: {cause}")]
+    DatabaseRefuses {
+        /// The database.
+        url: String,
+        /// What it said.
+        cause: String,
+        /// What it refuses.
+        of: DatabaseRefusal,
+    },
     /// The database is not the one that this store was written with, or has another history.
     #[error("the database `{url}` cannot be used: {why}")]
     DatabaseOther {
@@ -194,6 +206,22 @@ pub enum Error {
         url: String,
         /// The reason.
         why: String,
+    },
+    /// The database has a change that no program of this version has written.
+    #[error("the database `{url}` has a change that this program cannot take in: {why}")]
+    DatabaseAhead {
+        /// The database.
+        url: String,
+        /// The reason.
+        why: String,
+    },
+    /// Another living node has the name of this one.
+    #[error("another node with the name `{name}` is running: `{url}`")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// The URL of the other node.
+        url: String,
     },
     /// The data folder has changes from before it had a database, and nobody has decided that they move there.
     #[error("the data folder has {rows} changes, and the database `{url}` is empty")]

@@ -43,7 +43,7 @@ pub use journal::record::{RepositoryId, RepositoryKind, RepositoryRecord, Seq};
 pub use journal::segments::segment;
 pub use journal::token::TokenRecord;
 pub use objects::Objects;
-pub use objects::fetch_segments::fetch_segments;
+pub use objects::fetch_segments::{fetch_segments, list_segments};
 pub use objects::state::ObjectsState;
 pub use pool::lane::Lane;
 pub use pool::{Pool, PoolOptions, Threads};
@@ -61,7 +61,8 @@ pub use truth::catalog::{
 };
 pub use truth::model::Model;
 pub use truth::postgres::{
-    DatabaseAway, DatabaseDialling, DatabaseDoor, DatabaseOptions, DatabaseState, DatabaseStream,
+    DatabaseAway, DatabaseDialling, DatabaseDoor, DatabaseOptions, DatabaseRefusal, DatabaseState, DatabaseStream,
+    Freshness, Leases, NodeRow, NodeState, try_database,
 };
 pub use truth::readable::Unreadable;
 pub use truth::sqlite::{Sqlite, TRUTH_FORM};

@@ -5,7 +5,7 @@ mod relay;
 pub(crate) use relay::{Lie, Relay};
 
 use super::central::cache;
-use super::{Connection, eventually, free_port};
+use super::{Connection, SmallDisk, eventually, free_port};
 use rustix::process::{Pid, Signal};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const BUCKET: &str = "packages";
 /// The tested servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ObjectProduct {
-    /// In Go, with an index of its own. After a kill it needs some 13 seconds.
+    /// In Go, with an index of its own.
     SeaweedFs,
     /// In Java, in front of a folder.
     S3Proxy,
@@ -31,16 +31,31 @@ pub(crate) struct ObjectServer {
     product: ObjectProduct,
     process: Option<Child>,
     port: u16,
+    /// The ports of the parts of SeaweedFS. They are a part of its names.
+    inner_ports: [u16; 3],
     folder: TempDir,
+    disk: Option<SmallDisk>,
 }
 
 impl ObjectServer {
     /// Starts one with an empty bucket.
     pub(crate) fn start(product: ObjectProduct) -> Self {
+        Self::start_on(product, None)
+    }
+
+    /// Starts one whose data has a file system of its own, of this size.
+    pub(crate) fn start_on_small_disk(product: ObjectProduct, bytes: u64) -> Self {
+        Self::start_on(product, Some(bytes))
+    }
+
+    fn start_on(product: ObjectProduct, disk: Option<u64>) -> Self {
         let folder = TempDir::new().unwrap();
-        std::fs::create_dir(folder.path().join("data")).unwrap();
+        let data = folder.path().join("data");
+        std::fs::create_dir(&data).unwrap();
         std::fs::write(folder.path().join("keys"), KEYS).unwrap();
-        let mut server = Self { product, process: None, port: port(), folder };
+        let disk = disk.map(|bytes| SmallDisk::at(&data, bytes));
+        let mut server =
+            Self { product, process: None, port: port(), inner_ports: [(); 3].map(|()| port()), folder, disk };
         server.resume();
         server.curl(&["-X", "PUT"], BUCKET);
         server
@@ -54,6 +69,9 @@ impl ObjectServer {
         };
         let log = std::fs::File::create(self.folder.path().join("log")).unwrap();
         command.env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::null());
+        if let Some(disk) = &self.disk {
+            command = disk.on(&command);
+        }
         let spawned = command.stdout(log.try_clone().unwrap()).stderr(log).spawn();
         let mut process = spawned.unwrap_or_else(|error| panic!("the object storage of `scripts/setup test`: {error}"));
         eventually(|| {
@@ -80,12 +98,14 @@ impl ObjectServer {
             .arg(format!("-dir={}", self.data().display()))
             .arg(format!("-s3.config={}", file.display()));
         command.arg(format!("-s3.port={}", self.port));
-        for (name, port) in ["master.port", "volume.port", "filer.port"].map(|name| (name, port())) {
+        for (name, port) in ["master.port", "volume.port", "filer.port"].iter().zip(self.inner_ports) {
             command.arg(format!("-{name}={port}"));
         }
         // Two servers on one machine would both take the default ports of these.
         command.args(["-s3", "-s3.port.iceberg=0", "-s3.port.lance=0", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]);
         command.args(["-master.volumeSizeLimitMB=64", "-volume.max=0"]);
+        // After a kill the only master waits that long before it elects itself. The default is ten seconds.
+        command.arg("-master.electionTimeout=1s");
         command
     }
 
@@ -104,6 +124,11 @@ impl ObjectServer {
         command.args(["-XX:TieredStopAtLevel=1", "-Xmx128m", "-jar"]).arg(cache().join("tools/objects/s3proxy.jar"));
         command.arg("--properties").arg(file);
         command
+    }
+
+    /// Its file system, of [`Self::start_on_small_disk`].
+    pub(crate) fn disk(&self) -> &SmallDisk {
+        self.disk.as_ref().unwrap()
     }
 
     fn data(&self) -> PathBuf {
@@ -136,10 +161,16 @@ impl ObjectServer {
 
     /// The keys of all objects below a prefix.
     pub(crate) fn objects(&self, prefix: &str) -> Vec<String> {
-        let list = self.curl(&[], &format!("{BUCKET}?list-type=2&prefix={}%2F", prefix.replace('/', "%2F")));
-        assert!(list.contains("<IsTruncated>false</IsTruncated>"), "{list}");
-        let keys = list.split("<Key>").skip(1).map(|rest| rest.split_once("</Key>").unwrap().0.to_owned());
-        keys.collect()
+        let mut keys: Vec<String> = Vec::new();
+        loop {
+            let after = keys.last().map(|last| format!("&start-after={}", last.replace('/', "%2F")));
+            let (prefix, after) = (prefix.replace('/', "%2F"), after.unwrap_or_default());
+            let list = self.curl(&[], &format!("{BUCKET}?list-type=2&prefix={prefix}%2F{after}"));
+            keys.extend(list.split("<Key>").skip(1).map(|rest| rest.split_once("</Key>").unwrap().0.to_owned()));
+            if list.contains("<IsTruncated>false</IsTruncated>") {
+                return keys;
+            }
+        }
     }
 
     /// Deletes an object.

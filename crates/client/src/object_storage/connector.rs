@@ -57,6 +57,7 @@ impl ObjectConnector {
     /// The same with other timeouts.
     pub(super) fn with(recorder: Arc<Recorder>, timeouts: Timeouts) -> Self {
         let options = HostsOptions {
+            called: "object storage",
             calls: CALLS,
             waiting: 1024,
             kept: CALLS / 2,

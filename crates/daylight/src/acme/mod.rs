@@ -14,6 +14,7 @@ mod options;
 mod order;
 mod placeholder;
 mod schedule;
+mod shared_answers;
 mod state;
 
 pub(crate) use options::{ChallengeKind, Eab, Options};
@@ -29,6 +30,7 @@ use failure::Failure;
 use files::Files;
 use insight::RenewalFact;
 use order::Order;
+use shared_answers::SharedAnswers;
 use state::{State, Wanted};
 use std::fmt::Display;
 use std::future::poll_fn;
@@ -38,7 +40,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
-use telemetry::{Clock, Job, Log, LongJob, Millis, Op, Outcome, Recorder, Tally, lock};
+use store::Store;
+use telemetry::{Clock, Event, Job, Log, LongJob, Millis, Op, Outcome, Recorder, Tally, lock};
 use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -60,6 +63,8 @@ pub(crate) struct Acme {
     files: Files,
     certificate: Arc<Certificate>,
     answers: Arc<Answers>,
+    /// Of all nodes that share a database. `None`: there is none.
+    shared: Option<SharedAnswers>,
     state: Mutex<State>,
     wake: Notify,
     /// Somebody wants a try at once.
@@ -76,7 +81,7 @@ impl std::fmt::Debug for Acme {
 
 impl Acme {
     /// Opens the folder. `name` tells the certificates of a server apart in its metrics. Nobody is asked before [`Acme::start`].
-    pub(crate) fn open(options: Options, name: String, log: &Log) -> anyhow::Result<Arc<Self>> {
+    pub(crate) fn open(options: Options, name: String, store: &Arc<Store>, log: &Log) -> anyhow::Result<Arc<Self>> {
         let files = Files::new(&options.folder);
         let folder = options.folder.display();
         if files.mend().with_context(|| format!("cannot read or write the certificate in `{folder}`"))? {
@@ -97,6 +102,7 @@ impl Acme {
             host,
             files,
             answers: Answers::new(certificate.tls()),
+            shared: SharedAnswers::of(store),
             certificate,
             state: Mutex::default(),
             wake: Notify::new(),
@@ -112,8 +118,11 @@ impl Acme {
     }
 
     /// The body of `/.well-known/acme-challenge/TOKEN`. `None`: no challenge under way has this token.
-    pub(crate) fn http_answer(&self, token: &str) -> Option<String> {
-        self.answers.http(token)
+    pub(crate) async fn http_answer(&self, token: &str, event: &mut Event) -> Option<String> {
+        match (self.answers.http(token), &self.shared) {
+            (None, Some(shared)) => shared.find(token, event).await,
+            (answer, _) => answer,
+        }
     }
 
     /// Starts the job, which lasts as long as the server.
@@ -179,12 +188,16 @@ impl Acme {
             host: &self.host,
             account: self.files.account(),
             answers: &self.answers,
+            shared: self.shared.as_ref(),
             calls: Calls::new(self.options.trust.clone(), work.clock.clone()),
             clock: work.clock.clone(),
             job: &work.job,
             waits: Mutex::new(Tally::default()),
         };
         let got = tried(&order).await;
+        if let Some(shared) = &self.shared {
+            shared.remove_own(work.clock.now()).await;
+        }
         job.add_all(Op::AcmeCall, order.calls.tally());
         job.add_all(Op::AcmeWait, *lock(&order.waits));
         let until = order.calls.until();

@@ -6,6 +6,7 @@ use super::calls::Calls;
 use super::failure::Failure;
 use super::options::{ChallengeKind, Options};
 use super::placeholder::{self, DIGEST_BYTES};
+use super::shared_answers::SharedAnswers;
 use crate::serve::certificate::PemFiles;
 use insight::StateFile;
 use instant_acme::{
@@ -32,6 +33,8 @@ pub(super) struct Order<'a> {
     pub(super) host: &'a str,
     pub(super) account: StateFile,
     pub(super) answers: &'a Arc<Answers>,
+    /// Those of all nodes that share a database.
+    pub(super) shared: Option<&'a SharedAnswers>,
     pub(super) calls: Calls,
     pub(super) clock: Clock,
     pub(super) job: &'a LongJob,
@@ -115,6 +118,9 @@ impl Order<'_> {
                 return Err(Failure::new(why).with_hint(other));
             };
             answers.push(self.answer(&shown, &challenge)?);
+            if let (Some(shared), ChallengeKind::Http01) = (self.shared, kind) {
+                shared.add(&challenge.token, challenge.key_authorization().as_str(), self.clock.now()).await;
+            }
             challenge.set_ready().await.map_err(failed)?;
         }
         Ok(answers)

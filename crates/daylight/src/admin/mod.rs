@@ -6,6 +6,7 @@ mod ask;
 mod baseline;
 mod cleanup;
 mod clock;
+mod cluster;
 mod collisions;
 mod contents;
 mod curves;
@@ -119,6 +120,7 @@ async fn call(app: &App, (verb, admin): (Verb, &Admin), request: &mut Request, e
         Verb::PurgeApp => apps::purge(app, name, body(request, event).await?),
         Verb::Requests => Ok(requests::list(app)),
         Verb::Upstreams => upstreams::list(app, event).await,
+        Verb::Cluster => Ok(cluster::show(app)),
         Verb::Event => lookup_event::find(app, name, event).await,
         Verb::Findings => findings::list(app, query).await,
         Verb::Checks => Ok(findings::checks(app).await),

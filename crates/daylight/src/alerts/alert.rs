@@ -7,6 +7,8 @@ use telemetry::Millis;
 
 /// The most symptoms that an alert names.
 const SYMPTOMS_MAX: usize = 20;
+/// The checks of the journal and of the settings of repositories.
+const SHARED: [&str; 3] = ["name-collisions", "removals-held-back", "versions-held-back"];
 
 /// A finding as receivers are told of it. It is kept until its end was told, so that the end names what the beginning named.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +37,9 @@ pub(crate) struct Alert {
     pub(crate) ended: Option<Millis>,
     /// The public URL of the server without a slash at the end.
     pub(crate) server: String,
+    /// The node that found it, of several that share a database. Empty: there is one, or all find it alike.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) node: String,
     /// It only tests whether alerts arrive.
     pub(crate) is_test: bool,
     /// The number of its telling: the same for a repetition and for the end, another one when it is told again later.
@@ -42,9 +47,23 @@ pub(crate) struct Alert {
     pub(crate) telling: u64,
 }
 
+/// Who tells.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Teller {
+    /// The public URL of the server.
+    pub(crate) server: String,
+    /// The name of this node, if it may be one of several.
+    pub(crate) node: String,
+}
+
+/// Whether all nodes that share a database find this alike, by the key of its check: one of them tells it.
+pub(crate) fn is_shared(key: &str) -> bool {
+    SHARED.contains(&key)
+}
+
 impl Alert {
     /// An open finding.
-    pub(crate) fn of(finding: &Finding, server: &str) -> Self {
+    pub(crate) fn of(finding: &Finding, by: &Teller) -> Self {
         let kind_of = |id: &String| {
             let key = id.split('@').next().unwrap_or_default();
             insight::check_list().find(|check| check.key == key).map(|check| check.kind)
@@ -62,14 +81,15 @@ impl Alert {
             lost_s_per_hour: (finding.lost_s_per_hour * 10.0).round() / 10.0,
             since: finding.since,
             ended: None,
-            server: server.trim_end_matches('/').to_owned(),
+            server: by.server.trim_end_matches('/').to_owned(),
+            node: if is_shared(&finding.key) { String::new() } else { by.node.clone() },
             is_test: false,
             telling: 0,
         }
     }
 
     /// An alert that tests whether alerts arrive.
-    pub(crate) fn test(id: String, server: &str, now: Millis) -> Self {
+    pub(crate) fn test(id: String, by: &Teller, now: Millis) -> Self {
         Self {
             id,
             key: "test".to_owned(),
@@ -82,7 +102,8 @@ impl Alert {
             lost_s_per_hour: 0.0,
             since: now,
             ended: None,
-            server: server.trim_end_matches('/').to_owned(),
+            server: by.server.trim_end_matches('/').to_owned(),
+            node: by.node.clone(),
             is_test: true,
             telling: 0,
         }
@@ -115,12 +136,16 @@ impl Alert {
     /// The form of webhooks and commands.
     pub(crate) fn json(&self) -> Value {
         let Self { id, key, subject, sentence, advice, explains, lost_s_per_hour, .. } = self;
-        json!({
+        let mut json = json!({
             "finding": id, "status": if self.ended.is_some() { "closed" } else { "open" }, "key": key, "subject": subject,
             "kind": self.kind.as_str(), "worst": self.worst.as_str(), "sentence": sentence, "advice": advice, "explains": explains,
             "lost_s_per_hour": lost_s_per_hour, "since": self.since.to_string(),
             "ended": self.ended.map(|at| at.to_string()), "url": self.link(), "test": self.is_test,
-        })
+        });
+        if !self.node.is_empty() {
+            json["node"] = self.node.as_str().into();
+        }
+        json
     }
 }
 
@@ -136,6 +161,11 @@ fn advice(change: &Change) -> String {
 pub(super) mod tests {
     use super::*;
 
+    /// A server, and a node of it.
+    pub(in crate::alerts) fn teller(node: &str) -> Teller {
+        Teller { server: "https://packages.example.org".to_owned(), node: node.to_owned() }
+    }
+
     /// An open alert.
     pub(in crate::alerts) fn alert(id: &str) -> Alert {
         let key = id.split('@').next().unwrap_or_default().to_owned();
@@ -143,7 +173,7 @@ pub(super) mod tests {
             key,
             advice: vec!["upstream.max_calls = 31".to_owned()],
             is_test: false,
-            ..Alert::test(id.to_owned(), "https://packages.example.org", Millis(1_793_534_400_000))
+            ..Alert::test(id.to_owned(), &teller(""), Millis(1_793_534_400_000))
         }
     }
 

@@ -24,6 +24,9 @@ fn one(alert: &Alert, now: Millis) -> Value {
         "startsAt": alert.since.min(now).to_string(),
         "generatorURL": alert.link(),
     });
+    if !alert.node.is_empty() {
+        one["labels"]["node"] = alert.node.as_str().into();
+    }
     if alert.ended.is_some() {
         one["endsAt"] = now.to_string().into();
     }

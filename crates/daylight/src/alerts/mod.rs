@@ -16,6 +16,7 @@ mod webhook;
 use crate::config::{self, RECEIVERS_MAX, Settings};
 use crate::error::{Error, Result};
 use alert::Alert;
+pub(crate) use alert::Teller;
 pub(crate) use context::Context;
 use insight::ReceiverFact;
 pub(crate) use receiver::Receiver;
@@ -150,7 +151,7 @@ impl Alerts {
             return Err(Error::NoSuchReceiver { name: Event::text(unknown), nearest });
         }
         let chosen = self.receivers.iter().filter(|one| name.is_none_or(|name| one.name == name));
-        let alert = Alert::test(TEST.to_owned(), &self.context.server, self.context.clock.now());
+        let alert = Alert::test(TEST.to_owned(), &self.context.teller, self.context.clock.now());
         // A caller that goes away does not stop a test, so that its end is sent.
         let begin = |receiver: &Arc<Receiver>| {
             let (receiver, alert, context) = (receiver.clone(), alert.clone(), self.context.clone());

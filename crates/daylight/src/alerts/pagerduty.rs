@@ -41,9 +41,12 @@ pub(super) fn body(alert: &Alert, key: &Secret) -> Value {
     })
 }
 
-/// The server and the id of the finding: several servers may report to one service.
+/// The server, the node of several, and the id of the finding: several servers may report to one service.
 fn dedup_key(alert: &Alert) -> String {
-    let key = format!("{}/{}", alert.instance(), alert.id);
+    let key = match alert.node.as_str() {
+        "" => format!("{}/{}", alert.instance(), alert.id),
+        node => format!("{}/{node}/{}", alert.instance(), alert.id),
+    };
     if key.chars().count() <= KEY_MAX {
         return key;
     }
@@ -76,5 +79,7 @@ mod tests {
         let other = body(&alert(&format!("slow@member:{}y", "x".repeat(400))), &secret);
         assert_ne!(open["dedup_key"], other["dedup_key"], "what differs beyond the limit differs");
         assert_eq!(body(&alert("a@b"), &secret)["dedup_key"], "packages.example.org:443/a@b");
+        let of_node = Alert { node: "n1".to_owned(), ..alert("a@b") };
+        assert_eq!(body(&of_node, &secret)["dedup_key"], "packages.example.org:443/n1/a@b");
     }
 }

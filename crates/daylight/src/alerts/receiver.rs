@@ -4,7 +4,7 @@
 //! does not know is found again.
 
 use super::address::{Address, NotTaken};
-use super::alert::Alert;
+use super::alert::{Alert, is_shared};
 use super::context::Context;
 use super::told::{Looked, TOLD_MAX, Told};
 use crate::config::{DeclaredReceiver, Error, References};
@@ -19,6 +19,8 @@ use tokio::sync::{Mutex as Turn, Notify};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+/// The lease of the node that tells what all nodes find alike.
+const ALERTS: &str = "alerts";
 /// The name of the job of each attempt.
 const JOB: &str = "alert.send";
 /// The name of the job that writes what it was told.
@@ -139,7 +141,11 @@ impl Receiver {
         while !closing.load(Relaxed) {
             // Before the first look nobody knows which findings are open.
             if context.findings.overview().checks > 0 {
-                let looked = looked(&context, begun);
+                let mut looked = looked(&context, begun);
+                if !context.leases.holds(ALERTS) {
+                    looked.open.retain(|finding| !is_shared(&finding.key));
+                    told.leave_shared();
+                }
                 self.tell(&context, &looked, &mut told, &mut turns, &closing).await;
             }
             let _ = timeout(turns.next(self.resend), self.wake.notified()).await;
@@ -153,7 +159,7 @@ impl Receiver {
     async fn tell(&self, context: &Context, looked: &Looked, told: &mut Told, turns: &mut Turns, closing: &AtomicBool) {
         told.keep_refused(looked);
         lock(&self.state).refused = told.refused() as u64;
-        let unknown = told.unknown(&self.name, &self.kinds, looked, &context.server);
+        let unknown = told.unknown(&self.name, &self.kinds, looked, &context.teller);
         self.bound.observe(unknown.len() as u64);
         if turns.is_unsaved {
             self.keep(context, told, turns).await;

@@ -2,7 +2,7 @@
 //!
 //! Both follow from the findings that are open now, however many opened or closed while the receiver or the server was away.
 
-use super::alert::Alert;
+use super::alert::{Alert, Teller, is_shared};
 use insight::{Finding, FindingKind, StateFile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,8 +92,15 @@ impl Told {
         self.refused.retain(|id| looked.open.iter().any(|finding| finding.id == *id));
     }
 
+    /// Forgets what another node tells from now on, which tells its end, too.
+    pub(super) fn leave_shared(&mut self) {
+        for alerts in [&mut self.alerts, &mut self.attempted] {
+            alerts.retain(|_, alert| !is_shared(&alert.key));
+        }
+    }
+
     /// What it does not know yet: ends first, so that there is room for new ones.
-    pub(super) fn unknown(&self, name: &str, kinds: &[FindingKind], looked: &Looked, server: &str) -> Vec<Alert> {
+    pub(super) fn unknown(&self, name: &str, kinds: &[FindingKind], looked: &Looked, by: &Teller) -> Vec<Alert> {
         let open: BTreeSet<&str> = looked.open.iter().map(|finding| finding.id.as_str()).collect();
         let folded: BTreeSet<&str> =
             looked.open.iter().flat_map(|finding| &finding.folds).map(String::as_str).collect();
@@ -121,7 +128,7 @@ impl Told {
             let is_known = self.alerts.contains_key(&finding.id) || self.refused.contains(&finding.id);
             kinds.contains(&finding.kind) && !is_known && finding.id != own
         });
-        over.chain(new.map(|finding| Alert::of(finding, server))).collect()
+        over.chain(new.map(|finding| Alert::of(finding, by))).collect()
     }
 
     /// What it was told, with the present figures of findings that are still open, for a receiver that forgets.
@@ -131,7 +138,10 @@ impl Told {
             // The server and the beginning stay: they identify the alert.
             finding.map_or_else(
                 || alert.clone(),
-                |finding| Alert { since: alert.since, telling: alert.telling, ..Alert::of(finding, &alert.server) },
+                |finding| {
+                    let by = Teller { server: alert.server.clone(), node: alert.node.clone() };
+                    Alert { since: alert.since, telling: alert.telling, ..Alert::of(finding, &by) }
+                },
             )
         };
         self.alerts.values().map(present).collect()

@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::target::{Target, call_failure};
 use anyhow::Context as _;
 use bytes::Bytes;
-use client::{BodySink, Client, ClientOptions, Connection, Request, Response, Trust};
+use client::{BodySink, Client, ClientOptions, Connection, ProbeAnswer, Request, Response, Trust};
 use format::percent::segment;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
@@ -209,6 +209,12 @@ impl Api {
         Ok(String::from_utf8_lossy(&self.call(Method::GET, path, None)?.body).into_owned())
     }
 
+    /// GET of a path whose answer counts with any status.
+    pub(super) fn probe(&self, path: &str) -> anyhow::Result<ProbeAnswer> {
+        let Response { status, body, .. } = self.respond(Method::GET, path, None)?;
+        Ok(ProbeAnswer { status: status.as_u16(), text: String::from_utf8_lossy(&body).into_owned() })
+    }
+
     /// The URL of the server, without a slash at the end.
     pub(super) fn url(&self) -> &str {
         &self.url
@@ -251,14 +257,18 @@ impl Api {
     }
 
     fn call(&self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Response> {
+        let response = self.respond(method, path, body)?;
+        if response.status.is_success() { Ok(response) } else { Err(self.failure(&response).into()) }
+    }
+
+    fn respond(&self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Response> {
         let json = HeaderValue::from_static("application/json");
         let mut headers = HeaderMap::from_iter([(ACCEPT, json.clone())]);
         headers.extend(body.is_some().then_some((CONTENT_TYPE, json)));
         let body = body.map(Value::to_string).unwrap_or_default().into();
         let url = format!("{}{path}", self.url);
         let request = Request { method, url, headers, token: self.token.clone(), body };
-        let response = self.runtime.block_on(self.client.call(request)).map_err(call_failure)?;
-        if response.status.is_success() { Ok(response) } else { Err(self.failure(&response).into()) }
+        self.runtime.block_on(self.client.call(request)).map_err(call_failure)
     }
 
     fn failure(&self, response: &Response) -> Failure {

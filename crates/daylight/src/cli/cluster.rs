@@ -1,5 +1,7 @@
 //! `daylight cluster`: the database and the object storage that a server works with.
 
+mod status;
+
 use super::context::Context;
 use super::failure::{Failure, plain};
 use super::folder_job;
@@ -7,11 +9,12 @@ use super::stored_objects::StoredObjects;
 use crate::config::Settings;
 use crate::instance::database;
 use anyhow::Context as _;
+use status::Status;
 use store::{Adopted, DatabaseOptions, Layout, Progress, Store, StoreOptions};
 use telemetry::{Clock, Event, Op, Recorder};
 use tokio::runtime::Builder;
 
-/// Move a data folder into a database and object storage
+/// Show the nodes that share a database, or move a data folder into it
 #[derive(Debug, clap::Args)]
 pub(super) struct Cluster {
     #[command(subcommand)]
@@ -20,6 +23,7 @@ pub(super) struct Cluster {
 
 #[derive(Debug, clap::Subcommand)]
 enum ClusterVerb {
+    Status(Status),
     Adopt(Adopt),
 }
 
@@ -34,6 +38,7 @@ struct Adopt;
 impl Cluster {
     pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         match self.verb {
+            ClusterVerb::Status(status) => status.run(context),
             ClusterVerb::Adopt(adopt) => adopt.run(context),
         }
     }

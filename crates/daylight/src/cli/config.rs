@@ -1,11 +1,13 @@
-//! `daylight config show`: every setting with its value, its origin, and the reason for its default.
+//! `daylight config`: shows every setting with its value, its origin, and the reason for its default, or tries what they name.
+
+mod check;
 
 use super::context::Context;
 use super::folder;
 use crate::config::{Entry, Flag, Loaded, Origin, Settings, toml};
 use std::io::{self, Write};
 
-/// Show the settings of the server
+/// Show the settings of the server, or try what they name
 #[derive(Debug, clap::Args)]
 pub(super) struct Config {
     #[command(subcommand)]
@@ -15,6 +17,7 @@ pub(super) struct Config {
 #[derive(Debug, clap::Subcommand)]
 enum ConfigVerb {
     Show(Show),
+    Check(check::Check),
 }
 
 /// Show every setting with its value, its origin and the reason for its default
@@ -30,7 +33,10 @@ struct Show {
 
 impl Config {
     pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
-        let ConfigVerb::Show(show) = self.verb;
+        let show = match self.verb {
+            ConfigVerb::Show(show) => show,
+            ConfigVerb::Check(check) => return check.run(context),
+        };
         let listen = show.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
         let (settings, loaded) = folder::load_with(listen, context)?;
         if context.flags.json {

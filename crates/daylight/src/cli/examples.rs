@@ -19,6 +19,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("init", &["daylight init --data /var/lib/daylight"]),
     ("config show", &["daylight config show", "daylight config show --config /etc/daylight.toml --json"]),
+    ("config check", &["daylight config check", "daylight config check --config /etc/daylight.toml --json"]),
     (
         "health",
         &["daylight health --config /etc/daylight/daylight.toml", "daylight health --live --listen 127.0.0.1:8080"],
@@ -128,6 +129,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("restore", &["daylight restore /mnt/backup --data /var/lib/daylight --verify"]),
     ("check", &["daylight check --data /var/lib/daylight", "daylight check --index gems-private"]),
     ("rebuild", &["daylight rebuild --data /var/lib/daylight"]),
+    ("cluster status", &["daylight cluster status"]),
     ("cluster adopt", &["daylight cluster adopt --data /var/lib/daylight --config /etc/daylight/daylight.toml"]),
     (
         "repair clock",

@@ -29,8 +29,10 @@ const CALLERS: &[&str] = &[
     "export",
     "settings",
     "check",
+    "cluster",
     "repair",
     "front",
+    "health",
 ];
 /// The commands that read the configuration of a server and work on its data folder.
 const FOLDER_COMMANDS: [&str; 12] = [

@@ -1,8 +1,10 @@
 //! `daylight health`: asks the server of these settings how it is, for health checks of containers and for scripts.
 
+use super::api::Api;
 use super::context::Context;
 use super::failure::{Failure, plain, told};
 use super::folder;
+use super::target::Target;
 use crate::config::{Flag, Settings};
 use crate::route::public_url;
 use client::{Probe, ProbeAnswer};
@@ -19,7 +21,8 @@ const IS_IT_HERE: &str = "is the server running, on this machine and with these 
 ///
 /// For the health checks of containers, which need no other program. Reads the same settings as `daylight serve`, and sends one request without a
 /// token to `server.listen`, or on loopback if the server listens on all addresses. The certificate of the server is not checked: it is valid for
-/// another name. Any failure exits with 1, wrong settings too, because Docker reserves 2.
+/// another name. Without `--listen`, `--config` and `--data` it asks the server that `--server` or DAYLIGHT_SERVER names, if there is one. Any
+/// failure exits with 1, wrong settings too, because Docker reserves 2.
 #[derive(Debug, clap::Args)]
 pub(super) struct HealthCommand {
     /// Address and port, as for `daylight serve`
@@ -52,9 +55,16 @@ impl HealthCommand {
     }
 
     fn ask(&self, context: &Context<'_>) -> anyhow::Result<ProbeAnswer> {
+        let path = if self.live { "/health/live" } else { "/health/ready" };
+        let flags = context.flags;
+        let is_named = flags.server.is_some() || context.environment.server().is_some();
+        if is_named && self.listen.is_none() && flags.config.is_none() && flags.data.is_none() {
+            let target = Target { token: None, ..Target::of(context)? };
+            return Api::of(target, context)?.probe(path);
+        }
         let listen = self.listen.clone().map(|value| Flag { key: "server.listen", flag: "--listen", value });
         let (settings, _) = folder::read(listen, context)?;
-        let probe = probe(&settings, if self.live { "/health/live" } else { "/health/ready" })?;
+        let probe = probe(&settings, path)?;
         probe.answer(LIMIT).map_err(|error| {
             let text = format!("the server does not answer at {}: {}", probe.address(), reason(&error));
             Failure::new(text, Some(IS_IT_HERE.to_owned())).into()

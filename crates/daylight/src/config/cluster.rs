@@ -59,6 +59,38 @@ impl Value for DatabaseTrust {
     }
 }
 
+/// When a change is acknowledged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Acknowledge {
+    /// Every node that calls its answers fresh has it.
+    #[default]
+    Everywhere,
+    /// It is committed, and this node has it.
+    Here,
+}
+
+impl Value for Acknowledge {
+    const EXPECTS: &'static str = "`everywhere` or `here`";
+    const QUOTED: bool = true;
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Everywhere, Self::Here].into_iter().find(|known| known.word() == text)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        self.word().into()
+    }
+}
+
+impl Acknowledge {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Everywhere => "everywhere",
+            Self::Here => "here",
+        }
+    }
+}
+
 /// The name of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeName(pub String);

@@ -1,6 +1,6 @@
 //! Finds settings of a database that contradict others, or have no effect.
 
-use super::cluster::DatabaseTrust;
+use super::cluster::{Acknowledge, DatabaseTrust};
 use super::error::Error;
 use super::keys::Settings;
 
@@ -12,6 +12,7 @@ pub(super) fn find(settings: &Settings, is_front: bool) -> Result<Vec<String>, E
         let set = [
             ("database_password", cluster.database_password.0.is_some()),
             ("database_trust", cluster.database_trust != DatabaseTrust::Plain),
+            ("acknowledge", cluster.acknowledge != Acknowledge::Everywhere),
         ];
         let idle = set.into_iter().filter(|(_, is_set)| *is_set);
         return Ok(idle.map(|(key, _)| format!("`cluster.{key}` has no effect without `cluster.database`")).collect());

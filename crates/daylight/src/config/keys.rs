@@ -4,7 +4,7 @@
 use super::acme::{Contacts, DirectoryUrl, EabKeyId, SecretReference, ServerNames};
 use super::alerts::DeclaredReceiver;
 use super::apps::AppSettings;
-use super::cluster::{DatabaseTrust, NodeName, OptionalDatabase};
+use super::cluster::{Acknowledge, DatabaseTrust, NodeName, OptionalDatabase};
 use super::error::Error;
 use super::findings::DeclaredFinding;
 use super::key::KeySpec;
@@ -269,8 +269,12 @@ keys! {
         /// Certificates with which the server of the database is believed: a PEM file with its authority or its own certificate, or `machine`
         /// for the authorities that the machine trusts. With it the connection is encrypted, without it not.
         database_trust: DatabaseTrust = |_| (DatabaseTrust::default(), "a database on the same machine needs no encryption".into());
-        /// Name of this machine in the journal of the database, to which each change has the name of the machine that made it.
+        /// Name of this machine in the database, where each change has the name of the machine that made it. Each has a name of its own: a server
+        /// does not start while another one with its name runs.
         node: NodeName = |_| (NodeName::of_machine(), "the name of the machine".into());
+        /// When a change is acknowledged: `everywhere`, when each machine has it that does not mark its answers as stale, or `here`, when it is
+        /// committed and this machine has it. The others follow within milliseconds, or within a second while they hear nothing of it.
+        acknowledge: Acknowledge = |_| (Acknowledge::Everywhere, "the next request may go to another machine".into());
     }
 
     /// How upstreams are called, and the upstreams of the first remote repositories.

@@ -36,7 +36,7 @@ pub use alerts::{DeclaredReceiver, KEYS as ALERT_KEYS, ReceiverKind};
 pub use app_table::{KEYS as APP_KEYS, LANE as LANE_KEYS, PAGES as PAGES_KEYS};
 pub use apps::{AppSettings, GivenApp, TlsFiles};
 pub use client::Secret;
-pub use cluster::{DatabaseTrust, NodeName, OptionalDatabase};
+pub use cluster::{Acknowledge, DatabaseTrust, NodeName, OptionalDatabase};
 pub use environment::{Environment, OTHERS as OTHER_VARIABLES};
 pub use error::Error;
 pub use findings::{DeclaredFinding, KEYS as FINDING_KEYS};

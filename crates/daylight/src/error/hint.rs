@@ -8,8 +8,11 @@ use crate::upload::elsewhere::{Elsewhere, PublishTarget};
 use repository::Format;
 
 impl Error {
-    /// The remedy, where there is one.
+    /// The remedy, where there is one that clients may know.
     pub fn hint(&self, words: Words) -> Option<String> {
+        if self.withheld().is_some() {
+            return None;
+        }
         Some(match self {
             Error::Access(error) => return error.hint(words),
             Error::Repository(error) => return error.hint(),

@@ -211,6 +211,20 @@ impl Error {
         }
     }
 
+    /// What clients are told instead of its text, which is for operators alone.
+    pub(crate) fn withheld(&self) -> Option<&'static str> {
+        use repository::Error::{Store, Unsaved};
+        match self {
+            Error::Repository(Store(error) | Unsaved(error)) | Error::Store(error) => error.withheld(),
+            _ => None,
+        }
+    }
+
+    /// The text for clients.
+    pub fn shown(&self) -> String {
+        self.withheld().map_or_else(|| self.to_string(), str::to_owned)
+    }
+
     /// When another attempt may succeed, where that is known.
     pub fn until(&self) -> Option<Millis> {
         match self {

@@ -13,6 +13,7 @@ pub(super) fn add(app: &App, facts: &mut ProgramFacts) {
         let [within_hour, within_days] = lock(&app.gathered.free).record(Tick::now(), free_bytes);
         facts.disk = Some(DiskFact { free_bytes, floor_bytes, within_hour, within_days });
     }
+    facts.missing_files = app.store.missing_files();
     facts.read_only = app.store.read_only().map(|why| {
         let away = app.store.database().and_then(DatabaseState::away).filter(|_| why == ReadOnly::Database);
         let is_for_space = matches!(why, ReadOnly::Full | ReadOnly::Low);

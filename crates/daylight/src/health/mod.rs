@@ -11,7 +11,7 @@ use crate::reply;
 use client::HostState;
 use front::Reply;
 use reason::ReadyReason;
-use store::ReadOnly;
+use store::{DatabaseState, ReadOnly};
 use telemetry::{Event, Op, Reason};
 
 /// The state of a server that can read its database: everything of it that may be at fault.
@@ -19,6 +19,8 @@ use telemetry::{Event, Op, Reason};
 pub(crate) struct Health {
     /// Why the server only reads.
     pub(crate) read_only: Option<ReadOnly>,
+    /// Published files that were requested and whose bytes are nowhere.
+    pub(crate) missing_files: u64,
     /// The time that is added to that of the machine, whose clock counts as wrong, in milliseconds.
     clock_correction_ms: i64,
     /// The hosts of upstreams, each with the names of the repositories that call it.
@@ -35,6 +37,7 @@ impl Health {
         let (shown, now) = (app.certificates.get().into_iter().flatten(), app.clock.now());
         Ok(Self {
             read_only: app.store.read_only(),
+            missing_files: app.store.missing_files(),
             clock_correction_ms: app.store.clock_correction(),
             upstreams: app.repositories.upstreams(event).await?,
             behind: app.repositories.behind(event).await?,
@@ -44,8 +47,9 @@ impl Health {
 }
 
 /// Answers the readiness probe. The server is ready while it serves and can read. Other failures are listed below the first line, without
-/// names, as anybody may read them.
-pub(crate) async fn ready(app: &App, event: &mut Event) -> Result<Reply> {
+/// names, as anybody may read them. `fresh`: it is not ready either while its answers may lack changes of other nodes, for a load balancer that
+/// has others.
+pub(crate) async fn ready(app: &App, fresh: bool, event: &mut Event) -> Result<Reply> {
     // Before anything that may stand still itself.
     if let Some(stuck) = app.watch.stuck() {
         let (what, op) = (stuck.what, stuck.op.map_or("nothing known", Op::as_str));
@@ -56,11 +60,23 @@ pub(crate) async fn ready(app: &App, event: &mut Event) -> Result<Reply> {
         event.reason = Some(Reason::Io);
         return Ok(reply::not_ready(format!("not ready: {}: {why}\n", ReadyReason::Unreadable.as_str())));
     }
+    let unfollowed = app.store.database().and_then(DatabaseState::unfollowed);
+    let reason = match unfollowed {
+        Some(_) => Some(ReadyReason::NotFollowing),
+        None => (fresh && !app.store.freshness().is_fresh()).then_some(ReadyReason::Stale),
+    };
+    if let Some(reason) = reason {
+        event.reason = Some(Reason::TruthUnreachable);
+        return Ok(reply::not_ready(format!("not ready: {}\n", reason.as_str())));
+    }
     let health = Health::of(app, event).await?;
     let mut text = "ready\n".to_owned();
     let mut degraded = |reason: ReadyReason, how: &str| text += &format!("degraded: {}: {how}\n", reason.as_str());
     if let Some(why) = &health.read_only {
         degraded(ReadyReason::ReadOnly, &why.to_string());
+    }
+    if health.missing_files > 0 {
+        degraded(ReadyReason::Missing, &health.missing_files.to_string());
     }
     if health.clock_correction_ms != 0 {
         let seconds = health.clock_correction_ms / 1000;

@@ -1,6 +1,6 @@
 //! The way of the store to its database, from the settings: connections are made by crate `client`, and the password is read by reference.
 
-use crate::config::{Cluster, DatabaseTrust, Error, References, Settings};
+use crate::config::{Acknowledge, Cluster, DatabaseTrust, Error, References, Settings};
 use client::{DatabaseUrl, TlsTrouble, Trust};
 use repository::{BadSetting, References as _};
 use std::io;
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The options of the database. `None`: the settings have none. A file that they name is read here, so a wrong one is told at the start.
 pub(crate) fn of(settings: &Settings) -> Result<Option<DatabaseOptions>, Error> {
-    let Cluster { database, database_password, database_trust, node } = &settings.cluster;
+    let Cluster { database, database_password, database_trust, node, acknowledge } = &settings.cluster;
     let Some(url) = &database.0 else { return Ok(None) };
     let references = settings.references.clone();
     let door = Door {
@@ -30,6 +30,9 @@ pub(crate) fn of(settings: &Settings) -> Result<Option<DatabaseOptions>, Error> 
         user: url.user().to_owned(),
         door: Arc::new(door),
         node: node.0.clone(),
+        node_url: String::new(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        everywhere: *acknowledge == Acknowledge::Everywhere,
         patience: PATIENCE,
         adopt: false,
     }))
@@ -65,7 +68,9 @@ fn told(error: client::Error) -> io::Error {
         (_, client::Error::Unreachable { source, .. }) => format!(": {source}"),
         _ => error.hint().map(|hint| format!("; {hint}")).unwrap_or_default(),
     };
-    io::Error::other(format!("{error}{more}"))
+    let is_tls = matches!(error, client::Error::Tls { .. } | client::Error::DatabaseWithoutTls { .. });
+    let kind = if is_tls { io::ErrorKind::PermissionDenied } else { io::ErrorKind::Other };
+    io::Error::new(kind, format!("{error}{more}"))
 }
 
 /// Makes connections to the database.

@@ -157,7 +157,9 @@ impl Instance {
         // A request uses one queue at a time. So every request that has a place in its class, or waited for an upstream, finds a place in
         // the queues of the store.
         let places = classes.places() + settings.server.max_waiting + SPARE_PLACES;
-        let store = Store::open(store_options(settings, places, &clock, &recorder, &log, back.handle())?)?;
+        let mut store_options = store_options(settings, places, &clock, &recorder, &log, back.handle())?;
+        store_options.database.iter_mut().for_each(|database| database.node_url.clone_from(&url));
+        let store = Store::open(store_options)?;
         EventId::set_node(store.node());
         if settings.conformance && store.last() == Seq(0) {
             clock.set(Some(conformance::BEGINNING));

@@ -100,7 +100,7 @@ fn withhold(
     value.detail = match error {
         Some(Error::Repository(repository::Error::Hidden(_))) => String::new(), // it is in the rule
         Some(_) if value.status == 500 => String::new(),                        // the log has the cause
-        Some(error) => error.to_string(),
+        Some(error) => error.shown(),
         None => match depends {
             Some((member, fails)) => {
                 let of = if reads(member) { format!("`{member}`") } else { "a member".to_owned() };

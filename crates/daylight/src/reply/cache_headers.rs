@@ -3,8 +3,7 @@
 use http::HeaderMap;
 use http::header::{self, HeaderName, HeaderValue};
 use repository::{Freshness, How};
-use store::{DatabaseState, Store};
-use telemetry::Reason;
+use telemetry::{Event, Reason};
 
 /// `Cache-Status` (RFC 9211).
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
@@ -31,10 +30,14 @@ pub(crate) fn mark_stale(headers: &mut HeaderMap, why: Reason) {
     headers.insert(STALE, HeaderValue::from_static(why.as_str()));
 }
 
-/// Tells that changes of other machines may be missing, while the database cannot be used. A page that is kept with this header holds no
-/// longer than that ([`Store::open`]).
-pub(crate) fn mark_unconfirmed(headers: &mut HeaderMap, store: &Store) {
-    if store.database().is_some_and(DatabaseState::is_away) && !headers.contains_key(STALE) {
+/// Tells that changes of other machines may be missing. A page that is kept with this header holds no longer than that
+/// ([`store::Freshness`]).
+pub(crate) fn mark_unconfirmed(headers: &mut HeaderMap, event: &mut Event) {
+    if !headers.contains_key(STALE) {
         mark_stale(headers, Reason::TruthUnreachable);
+        if event.detail.is_empty() {
+            event.detail =
+                "the database was not heard for a second, so changes of other machines may be missing".to_owned();
+        }
     }
 }

@@ -9,6 +9,9 @@ use repository::{Error as OfRepository, Purged, RefusedUpload, Scope, VersionPol
 
 /// The phrase, if the standard one is not enough.
 pub(super) fn phrase(error: &Error) -> Option<&'static str> {
+    if let Some(told) = error.withheld() {
+        return Some(told);
+    }
     Some(match error {
         Error::Repository(error) => return of_repository(error),
         Error::Access(error) => return of_access(error),

@@ -195,11 +195,12 @@ fn problem(status: StatusCode, error: &Error, words: Words, why: Option<&str>, i
     reply
 }
 
-/// The remedy. Of an upstream's failure clients learn no cause, so it names the event, which has the cause: many clients show no headers.
+/// The remedy. Of a failure of an upstream, of the database or of object storage clients learn no cause, so it names the event, which has the
+/// cause: many clients show no headers.
 fn hint(error: &Error, words: Words, id: Option<EventId>) -> Option<String> {
-    let is_of_upstream = matches!(error, Error::Repository(repository::Error::Upstream(_)));
+    let is_of_others = matches!(error, Error::Repository(repository::Error::Upstream(_))) || error.withheld().is_some();
     error.hint(words).or_else(|| {
-        let id = id.filter(|_| is_of_upstream)?;
+        let id = id.filter(|_| is_of_others)?;
         Some(format!("an administrator finds the cause with `daylight explain --event {id}`"))
     })
 }
@@ -218,7 +219,7 @@ fn message(status: StatusCode, error: &Error, id: Option<EventId>) -> String {
         StatusCode::INTERNAL_SERVER_ERROR => {
             format!("Daylight failed to answer this request; its log has the cause, under the id{under}")
         }
-        _ => error.to_string(),
+        _ => error.shown(),
     }
 }
 

@@ -62,6 +62,7 @@ fn of_reason(reason: Reason) -> StatusCode {
         | R::StorePoisoned
         | R::ClockDoubted
         | R::ObjectsAway
+        | R::BlobMissing
         | R::ObjectMissing
         | R::TruthUnreachable
         | R::TooManyConnections
@@ -78,7 +79,7 @@ fn of_reason(reason: Reason) -> StatusCode {
         | R::UpstreamFailed
         | R::UpstreamRefused
         | R::UpstreamMisset => StatusCode::BAD_GATEWAY,
-        R::BlobMissing | R::Io | R::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
+        R::Io | R::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
         // Only events have these reasons; a request that is answered here has none of them. Crate `apps` answers for applications.
         R::AppBusy
         | R::AppDown

@@ -69,6 +69,7 @@ calls! {
         ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => OK "Forgotten"    "Remove all facts about missing files";
         ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => OK "Forgotten"    "Remove the facts that a path and the paths below it are missing";
         Upstreams          "listUpstreams"      GET    "upstreams"                             ""              => OK "Upstreams"    "List the hosts of upstreams with their state";
+        Cluster            "showCluster"        GET    "cluster"                               ""              => OK "Cluster"      "Show the nodes that share the database, as this one sees them, and the database and object storage";
         Apps               "listApps"           GET    "apps"                                  ""              => OK "Apps"         "List the applications in front of which the server stands, with their backends, lanes and caches";
         PurgeApp           "purgeApp"           POST   "apps/{name}/purge"                     "PurgeApp"      => OK "PurgedApp"    "Drop stored responses of an application: those of these URLs, and those with these tags";
         Requests           "listRequests"       GET    "requests"                              ""              => OK "OpenRequests" "List the requests in progress that are not answered or sent at once, the oldest first, with the operations that they wait for";
@@ -142,6 +143,7 @@ impl ServerVerb {
             | V::Baseline
             | V::Sizing
             | V::Upstreams
+            | V::Cluster
             | V::Repositories
             | V::Repository
             | V::Collisions

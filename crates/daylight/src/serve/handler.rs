@@ -66,6 +66,9 @@ async fn refuse(app: &App, error: Error, audience: Audience, request: &Request, 
         server.protect(&mut reply);
         reply
     });
+    if error.withheld().is_some() {
+        event.detail = Event::text(&error.to_string());
+    }
     // Of the other 5xx, the store logs its failures itself, and the rest are no failures of ours.
     if reply.status == StatusCode::INTERNAL_SERVER_ERROR {
         event.detail = chain(&error);

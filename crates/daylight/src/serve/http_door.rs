@@ -53,7 +53,10 @@ impl Handler for HttpDoor {
 
     fn answer<'a>(&'a self, request: &'a mut Request, event: &'a mut Event) -> Answering<'a> {
         Box::pin(async move {
-            let answer = event.time(Op::Route, || self.answered(request));
+            let answer = match challenge(request.path()).filter(|_| reads(request)) {
+                Some(token) => self.proof(token, request, event).await,
+                None => event.time(Op::Route, || self.answered(request)),
+            };
             answer.unwrap_or_else(|error| {
                 event.reason = Some(error.reason());
                 let audience = Audience::of(&request.headers);
@@ -65,12 +68,17 @@ impl Handler for HttpDoor {
 }
 
 impl HttpDoor {
+    /// The answer to an authority.
+    async fn proof(&self, token: &str, request: &Request, event: &mut Event) -> Result<Reply> {
+        let proof = match self.app.acme.get() {
+            Some(acme) => acme.http_answer(token, event).await,
+            None => None,
+        };
+        proof.map(plain_http::proof).ok_or_else(|| Error::NoSuchRoute(Event::text(request.path())))
+    }
+
     fn answered(&self, request: &Request) -> Result<Reply> {
-        let reads = matches!(request.method, Method::GET | Method::HEAD);
-        if let Some(token) = challenge(request.path()).filter(|_| reads) {
-            let proof = self.app.acme.get().and_then(|acme| acme.http_answer(token));
-            return proof.map(plain_http::proof).ok_or_else(|| Error::NoSuchRoute(Event::text(request.path())));
-        }
+        let reads = reads(request);
         let sent_key = sends_a_key(&request.headers);
         if sent_key {
             self.warn(request);
@@ -97,6 +105,10 @@ impl HttpDoor {
             self.app.log.warn(message, &[("client", &client), ("agent", &agent), ("hint", &hint)]);
         }
     }
+}
+
+fn reads(request: &Request) -> bool {
+    matches!(request.method, Method::GET | Method::HEAD)
 }
 
 fn sends_a_key(headers: &HeaderMap) -> bool {

@@ -19,21 +19,32 @@ const COLLECT_EVERY: Duration = Duration::from_secs(15);
 /// How often snapshots are pruned: retention counts in days. By the time of day, which conformance mode may set many times within an hour.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 
+/// The lease of the node that prunes for all.
+const RETENTION: &str = "retention";
+
 /// Does the work at the start, and then regularly as long as the runtime lives.
 pub(crate) async fn run(app: Arc<App>, job: Arc<LongJob>) {
-    let mut last = Millis(i64::MIN);
+    let ([mut pruned, mut collected], mut led) = ([Millis(i64::MIN); 2], false);
     loop {
         job.moved();
         record_uses(&app).await;
+        app.repositories.share_upstreams();
         app.repositories.follow_upstreams().await;
         job.moved();
         app.repositories.make_late_digests(|| job.moved()).await;
         let now = app.clock.now();
-        if now >= last.plus(PRUNE_EVERY) || now < last {
-            last = now;
+        let is_due = |last: Millis| now >= last.plus(PRUNE_EVERY) || now < last;
+        // Asked in each round, so that the node that does it goes on to do it.
+        let (prunes, leads) = (app.store.holds(RETENTION), app.store.collects());
+        if prunes && is_due(pruned) {
+            pruned = now;
             app.repositories.prune_snapshots().await;
-            app.repositories.close_stale_files();
             job.moved();
+        }
+        let leads_now = !std::mem::replace(&mut led, leads) && leads;
+        if is_due(collected) || leads_now {
+            collected = now;
+            app.repositories.close_stale_files();
             collect(&app, true).await;
         } else if app.store.next_collection().is_some_and(|due| due <= app.store.now()) {
             collect(&app, false).await;

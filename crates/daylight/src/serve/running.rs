@@ -1,7 +1,7 @@
 //! A server that answers requests: it begins with its sockets, and ends with the requests under way.
 
 use crate::acme::{self, Acme};
-use crate::alerts::{self, Alerts, Receiver};
+use crate::alerts::{self, Alerts, Receiver, Teller};
 use crate::app::App;
 use crate::config::Settings;
 use crate::findings::gather;
@@ -102,7 +102,7 @@ pub(crate) fn start_with(
     if !certificates.is_empty() {
         certificate::show_in_metrics(&certificates, &instance.app.recorder);
     }
-    begin_alerts(&instance, receivers);
+    begin_alerts(&instance, receivers, settings);
     start_jobs(&instance, &certificates, &log);
     drop(instance.app.certificates.set(certificates));
     let stop = Stop::default();
@@ -130,21 +130,23 @@ fn begin_acme(
     log: &Log,
 ) -> anyhow::Result<Option<Arc<Certificate>>> {
     let Some(options) = options else { return Ok(None) };
-    let acme = Acme::open(options, OWN.to_owned(), log)?;
+    let acme = Acme::open(options, OWN.to_owned(), &instance.app.store, log)?;
     let certificate = acme.certificate();
     drop(instance.app.acme.set(acme));
     Ok(Some(certificate))
 }
 
 /// Makes the receivers of alerts known to the instance.
-fn begin_alerts(instance: &Instance, receivers: Vec<Arc<Receiver>>) {
-    let app = &instance.app;
+fn begin_alerts(instance: &Instance, receivers: Vec<Arc<Receiver>>, settings: &Settings) {
+    let (app, cluster) = (&instance.app, &settings.cluster);
+    let node = cluster.database.0.is_some().then(|| cluster.node.0.clone());
     let context = alerts::Context {
         findings: app.findings.clone(),
         recorder: app.recorder.clone(),
         clock: app.clock.clone(),
         log: app.log.clone(),
-        server: app.urls.configured().to_owned(),
+        teller: Teller { server: app.urls.configured().to_owned(), node: node.unwrap_or_default() },
+        leases: app.store.leases().clone(),
     };
     drop(app.alerts.set(Alerts::new(receivers, context, instance.back.handle().clone())));
 }
@@ -246,6 +248,7 @@ impl Running {
     pub(crate) fn finish(self) -> (Instance, anyhow::Result<()>) {
         let Self { instance, listeners, stop, front, .. } = self;
         instance.app.watch.stopping();
+        instance.app.store.drain();
         drop(listeners);
         instance.app.tail.close();
         stop.now();
@@ -255,6 +258,7 @@ impl Running {
     /// Finishes the requests under way, and closes. New connections wait in the backlogs of the sockets for the next program.
     pub(crate) fn hand_over(self) -> anyhow::Result<Vec<Listener>> {
         self.instance.app.watch.stopping();
+        self.instance.app.store.drain();
         self.instance.app.tail.close();
         self.stop.after(RESTART_IDLE);
         let served = ended(self.front);

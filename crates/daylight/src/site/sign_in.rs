@@ -64,7 +64,7 @@ async fn received(app: &App, request: &mut Request, event: &mut Event) -> Result
 
 async fn page(app: &App, to: &str, error: Option<&Error>, request: &Request, event: &mut Event) -> Result<Reply> {
     let shell = shell::of(app, "Sign in", request, event).await?;
-    let (problem, hint) = (error.map(Error::to_string), error.and_then(|error| error.hint(None)));
+    let (problem, hint) = (error.map(Error::shown), error.and_then(|error| error.hint(None)));
     shell::page(&SignInPage { shell: &shell, to, problem: problem.as_deref(), hint: hint.as_deref() }, event).await
 }
 

@@ -14,6 +14,8 @@ pub struct ProgramFacts {
     pub disk: Option<DiskFact>,
     /// Why nothing, or no content, is written.
     pub read_only: Option<ReadOnlyFact>,
+    /// Published files that were requested and whose bytes are nowhere.
+    pub missing_files: u64,
     /// The groups of gems with names that wait for a decision.
     pub waiting_names: Vec<WaitingNamesFact>,
     /// The remote repositories whose index is held back, or that are behind.

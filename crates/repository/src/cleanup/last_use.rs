@@ -6,11 +6,13 @@ use crate::cleanup::used_name::UsedName;
 use crate::error::Result;
 use crate::format::Format;
 use crate::repository::Repository;
-use store::Store;
+use store::{RepositoryKind, Store};
 use telemetry::{Event, Millis};
 
 /// A day, in milliseconds.
 const DAY: i64 = 86_400_000;
+/// The beginning of the year 9999: later moments have no text.
+const NEVER: i64 = 253_370_764_800_000;
 
 /// The name under which the use of an event's subject is recorded; `None`: the subject is no published file. `file` is the kind of
 /// the subject.
@@ -38,7 +40,9 @@ pub(crate) struct LastUses<'a> {
 
 impl<'a> LastUses<'a> {
     pub(crate) async fn of(store: &'a Store, repository: &'a Repository, event: &mut Event) -> Result<Self> {
-        let since = store.uses_since(event).await?;
+        // The clients of another node may use what those of this one do not. Cached files are each node's own.
+        let is_of_many = repository.record.kind == RepositoryKind::Hosted && store.nodes().len() > 1;
+        let since = if is_of_many { Millis(i64::MAX) } else { store.uses_since(event).await? };
         Ok(Self { store, repository, since })
     }
 
@@ -46,7 +50,7 @@ impl<'a> LastUses<'a> {
     /// that moment has passed.
     pub(crate) fn waits_until(self, keep_s: u64, now: Millis) -> Option<Millis> {
         let keep = i64::try_from(keep_s).unwrap_or(i64::MAX).saturating_mul(1_000);
-        Some(Millis(self.since.0.saturating_add(keep))).filter(|until| *until >= now)
+        Some(Millis(self.since.0.saturating_add(keep).min(NEVER))).filter(|until| *until >= now)
     }
 
     /// The last uses of names that begin with `prefix`.

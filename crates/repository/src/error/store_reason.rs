@@ -8,9 +8,11 @@ pub fn store_reason(error: &store::Error) -> Reason {
         store::Error::DiskNearlyFull { .. } => Reason::DiskNearlyFull,
         full if full.is_disk_full() => Reason::DiskNearlyFull,
         store::Error::Clock(_) => Reason::ClockDoubted,
-        store::Error::DatabaseAway { .. } | store::Error::DatabaseOther { .. } | store::Error::NotAdopted { .. } => {
-            Reason::TruthUnreachable
-        }
+        store::Error::DatabaseAway { .. }
+        | store::Error::DatabaseOther { .. }
+        | store::Error::DatabaseAhead { .. }
+        | store::Error::DatabaseRefuses { .. }
+        | store::Error::NotAdopted { .. } => Reason::TruthUnreachable,
         store::Error::Poisoned => Reason::StorePoisoned,
         store::Error::Busy(_) => Reason::BoundFull,
         store::Error::BlobMissing(_) => Reason::BlobMissing,

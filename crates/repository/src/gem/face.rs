@@ -22,6 +22,8 @@ use crate::listed::{ListedFile, Page, PageRequest, Shown};
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
 use crate::services::{Served, Services};
+use crate::upstream::Remote;
+use crate::upstream::first_seen::followed_rows::FollowedRow;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use std::sync::Arc;
@@ -108,6 +110,10 @@ impl Face for GemFace {
 
     fn follow(of: Served<'_>) {
         Follow::of(of).follow();
+    }
+
+    fn take_in(context: &Context, remote: Remote, unit: &str, row: FollowedRow) {
+        Follow { remote, context: context.clone() }.take_in(unit, row);
     }
 
     async fn report(services: &Services, table: &RepositoryTable) {

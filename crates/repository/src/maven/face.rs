@@ -16,6 +16,8 @@ use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
 use crate::services::{Served, Services};
 use crate::tree::{contents, kept_names, purge, read};
+use crate::upstream::Remote;
+use crate::upstream::first_seen::followed_rows::FollowedRow;
 use crate::upstream::hinted::HintedRemote;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -115,6 +117,10 @@ impl Face for MavenFace {
 
     fn follow(of: Served<'_>) {
         koji::follow::follow(&of.remote());
+    }
+
+    fn take_in(_: &Context, remote: Remote, unit: &str, row: FollowedRow) {
+        koji::take_in::take_in(remote, unit, row);
     }
 
     async fn report(_: &Services, _: &RepositoryTable) {}

@@ -14,6 +14,8 @@ use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
 use crate::services::{Served, Services};
 use crate::tree::{contents, kept_names, purge, read};
+use crate::upstream::Remote;
+use crate::upstream::first_seen::followed_rows::FollowedRow;
 use crate::upstream::hinted::HintedRemote;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -93,6 +95,8 @@ impl Face for RawFace {
     }
 
     fn follow(_: Served<'_>) {}
+
+    fn take_in(_: &Context, _: Remote, _: &str, _: FollowedRow) {}
 
     async fn report(_: &Services, _: &RepositoryTable) {}
 

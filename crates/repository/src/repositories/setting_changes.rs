@@ -56,7 +56,8 @@ fn flatten(above: &str, fields: Map<String, Value>, flat: &mut Map<String, Value
     }
 }
 
-/// `+rack -rake` for lists of texts and of exceptions, which name a package, else the new value.
+/// `+rack -rake` for lists of texts and of exceptions, which name a package, else the new value, and which text or number it replaced: of two
+/// people who change a setting at the same moment, perhaps on two nodes, the later one learns of the other.
 fn of_values(old: &Value, new: &Value) -> String {
     let texts = |value: &Value| -> Option<Vec<String>> {
         match value {
@@ -73,11 +74,15 @@ fn of_values(old: &Value, new: &Value) -> String {
         let all: Vec<String> = added.chain(gone).collect();
         return if all.is_empty() { format!("now {}", after.join(", ")) } else { all.join(" ") };
     }
-    match new {
+    let shown = |value: &Value| match value {
         Value::Null => "none".to_owned(),
         Value::String(text) => text.clone(),
-        Value::Bool(_) | Value::Number(_) => new.to_string(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::Array(_) | Value::Object(_) => "changed".to_owned(),
+    };
+    match old {
+        Value::String(_) | Value::Number(_) => format!("{} (was {})", shown(new), shown(old)),
+        _ => shown(new),
     }
 }
 
@@ -107,6 +112,8 @@ mod tests {
         let exception = |package: &str| json!({ "package": package, "why": "old" });
         assert_eq!(of_values(&json!([exception("a")]), &json!([exception("a"), exception("b:1")])), "+b:1");
         assert_eq!(of_values(&json!(false), &json!(true)), "true");
-        assert_eq!(of_values(&json!(604_800), &Value::Null), "none");
+        assert_eq!(of_values(&json!(604_800), &Value::Null), "none (was 604800)");
+        assert_eq!(of_values(&Value::Null, &json!("30d")), "30d");
+        assert_eq!(of_values(&json!("v1"), &json!("v2")), "v2 (was v1)");
     }
 }

@@ -29,6 +29,11 @@ impl Repositories {
         keep_hints(&self.services, &table).await;
     }
 
+    /// Divides the calls to each upstream host among the nodes that live now.
+    pub fn share_upstreams(&self) {
+        self.services.remotes.upstreams.share(self.services.store.living());
+    }
+
     /// Deletes what the retention of hosted repositories no longer keeps. Ages are measured in days, so it is enough to do this now and
     /// then.
     pub async fn prune_snapshots(&self) {

@@ -115,6 +115,11 @@ impl UpstreamFactory {
         Self { hosts, references }
     }
 
+    /// Divides the calls to each host among this number of nodes.
+    pub(crate) fn share(&self, nodes: u64) {
+        self.hosts.share(nodes);
+    }
+
     /// The state of each host that was called, and the repositories that use it.
     pub(crate) fn states<'a>(
         &self,

@@ -3,7 +3,7 @@
 //!
 //! In reading order: [`fetch`] decides, [`refused`] has the paths for which no upstream is called, [`ttl`] the TTL of a
 //! cached file, unless a hint makes it [`due`] or a [`counterpart`] is newer; [`known_files`] spares looks in the cache; [`flights`] allows one fetch of a path at a time ([`flight`]),
-//! [`fetch_job`] is such a fetch, and [`download`] receives its body. [`first_seen`] makes the journal record new
+//! [`fetch_job`] is such a fetch, and [`download`] receives its body. An index may be [`followed_elsewhere`]. [`first_seen`] makes the journal record new
 //! versions, [`release_age`] computes the age of a version, and [`past`] answers as of a moment. [`verify`] checks
 //! cached files. No file here knows a package format: paths come as [`File`], which calls its format.
 
@@ -25,6 +25,7 @@ pub(crate) mod first_seen;
 pub(crate) mod flight;
 pub(crate) mod flight_use;
 pub(crate) mod flights;
+pub(crate) mod followed_elsewhere;
 pub(crate) mod gunzip;
 pub(crate) mod hinted;
 pub(crate) mod hinted_ttl;

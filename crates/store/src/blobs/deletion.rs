@@ -25,6 +25,17 @@ pub(crate) struct Deletion {
     life: BlobLife,
 }
 
+/// Which of the deleted blobs get a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeletionRows {
+    /// Blobs that a row names.
+    OfNamed,
+    /// All, because they may be objects. The row ends the generation of the object.
+    OfAll,
+    /// None: the files are copies of objects, with which another node does this.
+    OfNone,
+}
+
 /// The result of a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Deleted {
@@ -48,12 +59,11 @@ impl Deletion {
     /// Blobs that no row names are deleted first: they need no row, so this frees space even on a full disk. For the others the
     /// row is written before the file is removed. A crash in between leaves a file that no row names.
     ///
-    /// `with_rows`: all get a row, because they may be objects. It ends the generation of the object.
     pub(crate) fn turn(
         &self,
         committer: &mut Committer,
         blobs: &[Digest],
-        with_rows: bool,
+        rows: DeletionRows,
         now: Millis,
     ) -> Result<Deleted> {
         let until = Tick::now().plus(TURN_TIME);
@@ -70,13 +80,17 @@ impl Deletion {
             let uses = committer.blob_uses(digest)?;
             match uses.iter().any(|one| one.keeps(&self.life, now)) {
                 true => {}
-                false if uses.is_empty() && !with_rows => unnamed.push_back(*digest),
+                false if rows == DeletionRows::OfNone => unnamed.push_back(*digest),
+                false if uses.is_empty() && rows == DeletionRows::OfNamed => unnamed.push_back(*digest),
                 false => named.push_back(*digest),
             }
         }
         self.remove(&mut unnamed, until, &mut deleted)?;
         if !named.is_empty() {
-            let ended = if with_rows { committer.generations(named.iter().copied())? } else { Vec::new() };
+            let ended = match rows {
+                DeletionRows::OfAll => committer.generations(named.iter().copied())?,
+                DeletionRows::OfNamed | DeletionRows::OfNone => Vec::new(),
+            };
             let changes = vec![Change::Collected { blobs: named.iter().copied().collect() }];
             let (by, from) = ("daylight".to_owned(), "server".to_owned());
             // Another process may publish these bytes meanwhile.

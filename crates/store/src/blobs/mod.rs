@@ -8,6 +8,7 @@ pub(crate) mod digest;
 pub(crate) mod files;
 pub(crate) mod holds;
 pub(crate) mod life;
+pub(crate) mod missing;
 pub(crate) mod next_looks;
 pub(crate) mod orphans;
 pub(crate) mod staged;

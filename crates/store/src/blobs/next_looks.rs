@@ -4,7 +4,6 @@ use crate::blobs::digest::Digest;
 use crate::blobs::life::{BlobLife, Keep};
 use crate::journal::change::Change;
 use crate::journal::entry::State;
-use crate::truth::catalog::Batch;
 use std::sync::atomic::{AtomicI64, Ordering};
 use telemetry::Millis;
 
@@ -22,22 +21,22 @@ impl Default for NextLooks {
     }
 }
 
-/// The checks that become necessary once a batch is committed.
+/// The checks that become necessary once changes are committed.
 pub(crate) struct NeededLooks(Vec<(Option<u8>, Millis)>);
 
 impl NeededLooks {
     /// A purge and the removal of a repository may affect any blob: a purge also ends the uses of earlier bytes.
-    pub(crate) fn of(batch: &Batch, life: &BlobLife) -> Self {
-        let look = |change: &Change| match change {
+    pub(crate) fn of<'a>(changes: impl Iterator<Item = (&'a Change, Millis)>, life: &BlobLife) -> Self {
+        let look = |(change, at): (&Change, Millis)| match change {
             Change::Entry { entry, .. } if entry.state == State::Withdrawn => {
                 let first = entry.hashes.sha256.0[0];
                 let keep = entry.keep();
-                Some(((keep != Keep::Purged).then_some(first), batch.at.plus(keep.period(life))))
+                Some(((keep != Keep::Purged).then_some(first), at.plus(keep.period(life))))
             }
             Change::Repository { record, .. } => record.removed.map(|at| (None, at.plus(life.undo))),
             _ => None,
         };
-        Self(batch.changes.iter().filter_map(look).collect())
+        Self(changes.filter_map(look).collect())
     }
 }
 
@@ -51,7 +50,7 @@ impl NextLooks {
         self.need(blob.0[0], at);
     }
 
-    /// Called after the batch was committed, so that the checks see it.
+    /// Called after the changes were committed, so that the checks see it.
     pub(crate) fn need_all(&self, looks: &NeededLooks) {
         for (first, at) in &looks.0 {
             match first {

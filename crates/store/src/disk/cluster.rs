@@ -46,4 +46,11 @@ impl ClusterId {
         self.id = Some(id.to_owned());
         Ok(())
     }
+
+    /// The folder belongs to no cluster again.
+    pub(crate) fn leave(&mut self) -> Result<()> {
+        self.space.remove(&self.path)?;
+        self.id = None;
+        Ok(())
+    }
 }

@@ -224,6 +224,12 @@ impl Space {
         self.synced(open.sync()).map_err(Error::io("sync", folder))
     }
 
+    /// Removes a file durably.
+    pub(crate) fn remove(&self, path: &Path) -> Result<()> {
+        self.disk.unlink(path).map_err(Error::io("remove", path))?;
+        self.sync_folder(path.parent().unwrap_or(path))
+    }
+
     /// Makes the names in a folder durable. If the folder cannot be opened, nothing was synced and no state is unknown.
     pub(crate) fn sync_folder(&self, folder: &Path) -> Result<()> {
         let open = self.disk.open_folder(folder).map_err(Error::io("open", folder))?;

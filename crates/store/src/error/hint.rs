@@ -29,15 +29,23 @@ impl Error {
                     .into(),
             ),
             Self::DatabaseAway { .. } | Self::NoCopy { .. } => Some(
-                "see whether PostgreSQL runs, whether this machine reaches it, and whether user, password, name and `cluster.database_trust` \
-                 are right; a server accepts changes again by itself"
+                "see whether PostgreSQL runs there and is no standby, and whether this machine reaches it; a server accepts changes again by itself"
                     .into(),
             ),
+            Self::DatabaseRefuses { of, .. } => Some(of.hint().into()),
             Self::DatabaseOther { .. } => Some(
                 "name the right database in the setting `cluster.database`; or, if the database is right, start with an empty data folder, \
                  which is filled from it"
                     .into(),
             ),
+            Self::DatabaseAhead { .. } => Some(
+                "upgrade this node to the version of the node that made the change; if all have the same, somebody else has written to the \
+                 database, and its backup has the right row"
+                    .into(),
+            ),
+            Self::NameTaken { .. } => {
+                Some("give each node a name of its own in the setting `cluster.node`; or stop the other one first".into())
+            }
             Self::NotAdopted { .. } => Some(
                 "`daylight cluster adopt --data DIR` writes them into the database; or name an empty data folder".into(),
             ),
@@ -69,7 +77,9 @@ impl Error {
                     .into(),
             ),
             Self::ObjectsAhead { .. } => Some(
-                "set another prefix in `store.objects`, or start the server with the folder that wrote there last".into(),
+                "set another prefix in `store.objects`, or start the server with the folder that wrote there last; to give up changes that only \
+                 its segments have, move these segments away"
+                    .into(),
             ),
             Self::ObjectsUnset { .. } | Self::ObjectsOther { .. } => Some(
                 "set `store.objects` to the place that the folder names; if all objects were moved, write the new place into its \

@@ -21,6 +21,8 @@ pub(crate) use merge::{merge, weight};
 const SEGMENT_BYTES: usize = 8 << 20;
 /// The most rows in a segment.
 pub(crate) const SEGMENT_ROWS: usize = 4096;
+/// The digits of a number in a name.
+const NUMBER_DIGITS: usize = 20;
 /// The name of a segment while it is written. A killed process leaves it behind, and the next one overwrites it.
 pub(crate) const TEMPORARY: &str = "arriving";
 
@@ -61,16 +63,20 @@ impl Segment {
     }
 
     pub(crate) fn name(&self) -> String {
-        format!("{:020}-{:020}-{}{}", self.first.0, self.last.0, self.hash, self.form.ending())
+        format!("{:0NUMBER_DIGITS$}-{:0NUMBER_DIGITS$}-{}{}", self.first.0, self.last.0, self.hash, self.form.ending())
     }
 
     /// `None`: this is not the name of a segment.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let form = if name.ends_with(Form::Gzip.ending()) { Form::Gzip } else { Form::Text };
         let mut parts = name.strip_suffix(form.ending())?.splitn(3, '-');
-        let mut number = || parts.next()?.parse().ok().map(Seq);
+        let mut number = || {
+            let digits = parts.next()?;
+            let is_name = digits.len() == NUMBER_DIGITS && digits.bytes().all(|digit| digit.is_ascii_digit());
+            is_name.then(|| digits.parse().ok().map(Seq)).flatten()
+        };
         let segment = Self { first: number()?, last: number()?, form, hash: parts.next()?.to_owned() };
-        (segment.name() == name && segment.first <= segment.last).then_some(segment)
+        (segment.first <= segment.last).then_some(segment)
     }
 
     /// Reads the text of the segment, and checks its hash.
@@ -106,6 +112,15 @@ impl Segment {
     /// Whether it was made of small ones and has all rows of another.
     pub(crate) fn has_merged(&self, other: &Self) -> bool {
         self.is_merged() && self.first <= other.first && self.last >= other.last
+    }
+
+    /// Whether others have all of its rows: merged ones, if it is merged, so that small ones can go in the end.
+    pub(crate) fn is_covered_by(&self, others: &[Self]) -> bool {
+        let mut others: Vec<Self> =
+            others.iter().filter(|other| other.is_merged() || !self.is_merged()).cloned().collect();
+        others.sort();
+        let lacks = |gap: &Gap| gap.after < self.last && gap.last >= self.first;
+        last_row(&others) >= self.last && !gaps(&others).iter().any(lacks)
     }
 
     fn check(&self, bytes: &[u8]) -> Result<()> {
@@ -251,6 +266,23 @@ mod tests {
         for other in [TEMPORARY, "1-20-0123456789abcdef.jsonl", &segment(3, 2).name(), &name[..40]] {
             assert_eq!(Segment::parse(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn the_rows_of_a_segment_may_be_in_others_that_are_cut_elsewhere() {
+        let merged = |first, last| Segment { form: Form::Gzip, ..segment(first, last) };
+        let others = [segment(7, 12), merged(1, 4), segment(4, 6)];
+        for (one, is_covered) in [
+            (segment(3, 9), true),
+            (segment(12, 12), true),
+            (segment(12, 13), false),
+            (merged(2, 4), true),
+            (merged(3, 9), false),
+            (segment(1, 1), true),
+        ] {
+            assert_eq!(one.is_covered_by(&others), is_covered, "{}", one.name());
+        }
+        assert!(!segment(5, 7).is_covered_by(&[segment(1, 5), segment(7, 9)]) && !segment(1, 1).is_covered_by(&[]));
     }
 
     #[test]

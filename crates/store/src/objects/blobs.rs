@@ -9,6 +9,7 @@ use crate::journal::record::Seq;
 use crate::objects::calls::{ObjectCalls, Piece};
 use crate::pool::Pool;
 use crate::pool::lane::Lane;
+use crate::truth::catalog::Catalog;
 use bytes::Bytes;
 use object_store::MultipartUpload;
 use object_store::path::Path as Key;
@@ -33,6 +34,14 @@ pub(crate) struct NamedBlob {
     pub(crate) digest: Digest,
     pub(crate) size_bytes: u64,
     pub(crate) generation: Seq,
+}
+
+impl NamedBlob {
+    /// A blob, if a row names it. The collector deletes others.
+    pub(crate) fn find(truth: &mut dyn Catalog, digest: &Digest) -> Result<Option<Self>> {
+        let Some(size_bytes) = truth.blob_size(digest)? else { return Ok(None) };
+        Ok(Some(Self { digest: *digest, size_bytes, generation: truth.generation(digest)? }))
+    }
 }
 
 type Fetched = Option<Result<Hold>>;
@@ -71,16 +80,15 @@ impl ObjectBlobs {
     }
 
     /// Sends a blob from the disk. An object of this name is replaced by one with the same bytes.
-    pub(crate) async fn send(&self, digest: Digest, generation: Seq, event: &mut Event) -> Result<()> {
+    pub(crate) async fn send(&self, blob: &NamedBlob, event: &mut Event) -> Result<()> {
+        let NamedBlob { digest, size_bytes, generation } = *blob;
         let key = self.calls.objects.blob(&digest, generation);
-        let open = move |blobs: &mut Arc<Blobs>| blobs.open_blob(&digest);
-        let (file, size_bytes) = self.threads.run(Lane::Change, Op::BlobOpen, event, open).await??;
         if size_bytes > WHOLE_BYTES {
-            return self.send_parts(key, Arc::new(file), size_bytes, digest, event).await;
+            return self.send_parts(key, digest, size_bytes, event).await;
         }
         let _memory = event.waited(Op::ObjectWait, self.calls.memory.take(size_bytes)).await;
-        let mut sending = Sending { file: Arc::new(file), digest, hash: Sha256::new() };
         let read = move |blobs: &mut Arc<Blobs>| {
+            let mut sending = Sending::open(digest, blobs)?;
             let bytes = sending.read(0, size_bytes, blobs)?;
             sending.prove(blobs).map(|()| bytes)
         };
@@ -88,9 +96,11 @@ impl ObjectBlobs {
         event.waited(Op::ObjectPut, self.calls.put(key, bytes)).await
     }
 
-    async fn send_parts(&self, key: Key, file: Arc<File>, size: u64, digest: Digest, event: &mut Event) -> Result<()> {
+    async fn send_parts(&self, key: Key, digest: Digest, size_bytes: u64, event: &mut Event) -> Result<()> {
+        let open = move |blobs: &mut Arc<Blobs>| Sending::open(digest, blobs);
+        let sending = self.threads.run(Lane::Change, Op::BlobOpen, event, open).await??;
         let mut parts = event.waited(Op::ObjectPut, self.calls.begin_parts(key)).await?;
-        match self.send_each(&mut parts, Sending { file, digest, hash: Sha256::new() }, size, event).await {
+        match self.send_each(&mut parts, sending, size_bytes, event).await {
             Ok(()) => event.waited(Op::ObjectPut, self.calls.end_parts(parts)).await,
             Err(error) => {
                 event.waited(Op::ObjectDelete, self.calls.give_up_parts(parts)).await;
@@ -205,12 +215,16 @@ impl ObjectBlobs {
 
 /// A blob that is read to be sent.
 struct Sending {
-    file: Arc<File>,
+    file: File,
     digest: Digest,
     hash: Sha256,
 }
 
 impl Sending {
+    fn open(digest: Digest, blobs: &Blobs) -> Result<Self> {
+        blobs.open_blob(&digest).map(|(file, _)| Self { file, digest, hash: Sha256::new() })
+    }
+
     /// Reads the bytes that follow the last ones.
     fn read(&mut self, at: u64, length: u64, blobs: &Blobs) -> Result<Bytes> {
         let path = blobs.layout().blob(&self.digest).file;

@@ -3,11 +3,12 @@
 //! The client repeats requests that fail for a while, so nothing is repeated here. A client that leaves ends its operation.
 
 use crate::error::{Error, Result};
+use crate::journal::segments::{Segment, TEXT_BYTES};
 use crate::objects::Objects;
 use crate::objects::memory::Memory;
 use crate::objects::state::ObjectsState;
 use bytes::Bytes;
-use futures_util::TryStreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use object_store::path::Path as Key;
 use object_store::{GetOptions, GetRange, MultipartUpload, ObjectMeta, ObjectStoreExt as _, PutOptions};
 use std::ops::Range;
@@ -106,6 +107,12 @@ impl ObjectCalls {
         self.call(false, max_bytes, get).await
     }
 
+    /// The text of a segment, whose hash is checked.
+    pub(crate) async fn segment(&self, of: &Segment) -> Result<String> {
+        let got = self.get(self.objects.segment(&of.name()), None, TEXT_BYTES).await?;
+        of.text_of(got.map(|piece| piece.bytes.to_vec()).unwrap_or_default())
+    }
+
     /// The size of an object. `None`: there is none of this key.
     pub(crate) async fn look(&self, key: Key) -> Result<Option<u64>> {
         let store = self.objects.store.clone();
@@ -123,6 +130,15 @@ impl ObjectCalls {
         let store = self.objects.store.clone();
         let listed = self.call(false, 0, async move { store.list(Some(&prefix)).try_collect().await }).await?;
         Ok(listed.unwrap_or_default())
+    }
+
+    /// The same, if they are at most so many.
+    pub(crate) async fn list_few(&self, prefix: Key, max: u64) -> Result<Option<Vec<ObjectMeta>>> {
+        let store = self.objects.store.clone();
+        let most = usize::try_from(max).unwrap_or(usize::MAX);
+        let some = async move { store.list(Some(&prefix)).take(most.saturating_add(1)).try_collect().await };
+        let listed: Vec<ObjectMeta> = self.call(false, 0, some).await?.unwrap_or_default();
+        Ok((listed.len() <= most).then_some(listed))
     }
 
     /// Waits for operations where no runtime is, on a thread that may block.

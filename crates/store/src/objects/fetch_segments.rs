@@ -46,6 +46,11 @@ pub fn fetch_segments(data: &Path, objects: &Objects, progress: &mut dyn FnMut(P
     Ok(added)
 }
 
+/// The number of segments in object storage. An error if it cannot be used. Blocks.
+pub fn list_segments(objects: &Objects) -> Result<u64> {
+    list(&ObjectCalls::silent(objects)).map(|segments| segments.len() as u64)
+}
+
 /// The last row that the folder has.
 fn last_here(layout: &Layout, disk: &dyn Disk) -> Result<Seq> {
     let in_segments = segments::last_row(&segments::list(disk, layout)?);

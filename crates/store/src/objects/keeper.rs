@@ -4,8 +4,6 @@
 //! It also decides whether this store may write to the place at all: the segments there must be of this journal.
 
 use crate::blobs::Blobs;
-use crate::blobs::digest::Digest;
-use crate::blobs::files::{files_in, names};
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
@@ -13,28 +11,33 @@ use crate::error::{Error, Result};
 use crate::objects::Objects;
 use crate::objects::bell::{Bell, Rung};
 use crate::objects::blobs::{NamedBlob, ObjectBlobs};
-use crate::objects::keys::ObjectBlob;
 use crate::objects::local_copies::LocalCopies;
 use crate::objects::place;
+use crate::objects::round::{Copying, Round, RoundState};
 use crate::objects::segment_copies::SegmentCopies;
 use crate::store::progress::Progress;
 use crate::truth::catalog::Catalog;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::truth::postgres::Leases;
+use crate::writer::Writer;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use telemetry::{Event, Job, Log, Op, Reason, Recorder, lock};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// The wait after a failure.
 const AGAIN_AFTER: Duration = Duration::from_secs(2);
 /// How long a stop waits for the last segments.
 const AT_STOP: Duration = Duration::from_secs(5);
-/// The most blobs that are sent in one turn, so that segments do not wait for long.
-const SENT_MAX: u64 = 32;
-/// The number of rows of blobs that are read at a time.
-const PAGE: usize = 1024;
+/// The lease of the node that copies segments.
+const SEGMENTS: &str = "segments";
+/// How often a node looks whether it copies them now, because another one has stopped.
+const COPIES_AFTER: Duration = Duration::from_secs(5);
+/// How often the segments are listed again if they reach further than this node, which may be about to take in the rows of another one.
+const LOOKS: u32 = 8;
+/// The pause before that.
+const LOOKS_AFTER: Duration = Duration::from_millis(250);
 
 /// Whether this store may write to object storage.
 #[derive(Debug, Clone)]
@@ -50,6 +53,8 @@ pub(crate) enum Claim {
 /// The state of the thread.
 pub(crate) struct Keeping {
     pub(crate) truth: Box<dyn Catalog>,
+    /// Puts changes back that a database has lost; `None`: there is no database.
+    pub(crate) writer: Option<Arc<Writer>>,
     pub(crate) objects: Arc<ObjectBlobs>,
     pub(crate) blobs: Arc<Blobs>,
     pub(crate) local: Arc<LocalCopies>,
@@ -59,29 +64,14 @@ pub(crate) struct Keeping {
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) log: Log,
     pub(crate) claim: watch::Sender<Claim>,
+    /// Of several nodes, one copies segments.
+    pub(crate) leases: Arc<Leases>,
     /// Wakes the thread.
     pub(crate) bell: Arc<Bell>,
-    /// `None`: they were not listed yet.
+    /// `None`: they were not listed yet, or another node has changed them since.
     pub(crate) segments: Option<SegmentCopies>,
     /// The copying of blobs that object storage lacks, once after each start.
-    pub(crate) round: watch::Sender<Round>,
-}
-
-/// Where the copying of blobs stands.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Round {
-    /// The first bytes of the digests that were compared.
-    done: u16,
-    copied: u64,
-    /// The blobs that object storage lacks, and that the disk has not either, or with other bytes.
-    missing: u64,
-    /// Why the last turn failed, if it did.
-    failed: Option<Error>,
-}
-
-impl Round {
-    /// The turns of a round.
-    const TURNS: u16 = 1 << 8;
+    pub(crate) round: Round,
 }
 
 /// The handle of the thread.
@@ -89,7 +79,7 @@ impl Round {
 pub(crate) struct Keeper {
     bell: Arc<Bell>,
     claim: watch::Receiver<Claim>,
-    round: watch::Receiver<Round>,
+    round: watch::Receiver<RoundState>,
     url: String,
     patience: Duration,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -102,9 +92,15 @@ impl Keeper {
         let rung = bell.clone();
         let Objects { url, patience, .. } = keeping.objects.calls.objects.clone();
         let run = move || {
-            let mut again = Some(Duration::ZERO);
+            let (mut again, mut copied) = (Some(Duration::ZERO), false);
             loop {
-                let Rung { stop, .. } = rung.wait(again);
+                let longest = if keeping.leases.is_alone() { again } else { again.or(Some(COPIES_AFTER)) };
+                let Rung { work, stop } = rung.wait(longest);
+                let copies = keeping.leases.holds(SEGMENTS);
+                let is_same = std::mem::replace(&mut copied, copies) == copies;
+                if is_same && again.is_none() && !work && !stop {
+                    continue;
+                }
                 // What was not copied is copied after the next start.
                 if stop && keeping.objects.calls.state.is_away() {
                     return;
@@ -143,11 +139,11 @@ impl Keeper {
     pub(crate) async fn round(&self, progress: &mut dyn FnMut(Progress)) -> Result<(u64, u64)> {
         let mut rounds = self.round.clone();
         loop {
-            let Round { done, copied, missing, failed } = rounds.borrow_and_update().clone();
-            progress(Progress { done: done.into(), total: Round::TURNS.into(), of: "parts" });
+            let RoundState { done, copied, missing, failed } = rounds.borrow_and_update().clone();
+            progress(Progress { done: done.into(), total: RoundState::ALL.into(), of: "parts" });
             match failed {
                 Some(error) => return Err(error),
-                None if done == Round::TURNS => return Ok((copied, missing)),
+                None if done == RoundState::ALL => return Ok((copied, missing)),
                 None => rounds.changed().await.map_err(|_| Error::Closed)?,
             }
         }
@@ -183,10 +179,7 @@ impl Keeping {
             job.detail = error.to_string();
         }
         job.end_as(&done);
-        self.round.send_if_modified(|round| {
-            round.failed = done.as_ref().err().cloned();
-            round.failed.is_some()
-        });
+        self.round.ended_turn(done.as_ref().err());
         match done {
             Ok(true) => Some(Duration::ZERO),
             Ok(false) => None,
@@ -196,26 +189,43 @@ impl Keeping {
 
     /// Whether more is to be done.
     async fn turn(&mut self, stop: bool, event: &mut Event) -> Result<bool> {
-        let mut segments = match self.segments.take() {
-            Some(known) => known,
-            None => self.claim(event).await?,
-        };
-        if self.objects.calls.state.is_away() {
-            // It can be used again once it takes one.
-            segments.send_last_again();
+        // A node that stops has given its leases up before.
+        let copies = self.leases.holds(SEGMENTS) || stop && self.segments.is_some();
+        let is_away = self.objects.calls.state.is_away();
+        let is_ours = matches!(*self.claim.borrow(), Claim::Ours);
+        let mut segments = self.segments.take();
+        if segments.is_none() && (copies || is_away || !is_ours) {
+            segments = Some(self.claim(event).await?);
         }
-        let copied = segments.copy(&self.objects.calls, &*self.disk, &self.layout, event).await;
-        self.segments = Some(segments);
-        copied?;
+        if let Some(mut segments) = segments.filter(|_| copies || is_away) {
+            if is_away {
+                // It can be used again once it takes one.
+                segments.send_last_again();
+            }
+            let copied = segments.copy(&self.objects.calls, &*self.disk, &self.layout, event).await;
+            self.segments = copies.then_some(segments);
+            copied?;
+        }
         if stop {
             return Ok(false);
         }
         self.remove_unused(event).await?;
-        self.copy_some_blobs(event).await
+        let Self { truth, objects, disk, layout, local, log, bell, recorder, round, .. } = self;
+        let now = recorder.clock().now();
+        let mut copying = Copying { truth: &mut **truth, objects, disk: &**disk, layout, local, log, bell, now };
+        copying.send_some(round, event).await
     }
 
     async fn claim(&mut self, event: &mut Event) -> Result<SegmentCopies> {
-        let looked = SegmentCopies::look(&self.objects.calls, &mut *self.truth, event).await;
+        let writer = self.writer.as_deref();
+        let mut looked = SegmentCopies::look(&self.objects.calls, &mut *self.truth, writer, event).await;
+        for _ in 0..LOOKS {
+            if self.leases.is_alone() || !matches!(looked, Err(Error::ObjectsAhead { .. })) || self.bell.is_stopped() {
+                break;
+            }
+            sleep(LOOKS_AFTER).await;
+            looked = SegmentCopies::look(&self.objects.calls, &mut *self.truth, writer, event).await;
+        }
         let looked = looked.and_then(|known| {
             place::note(&*self.disk, &self.layout, &self.space, &self.objects.calls.objects).map(|()| known)
         });
@@ -232,12 +242,12 @@ impl Keeping {
     /// Removes blobs from the disk that object storage has, if there are too many.
     async fn remove_unused(&mut self, event: &mut Event) -> Result<()> {
         for digest in self.local.to_remove() {
-            let Some(blob) = self.named(&digest)? else { continue };
+            let Some(blob) = NamedBlob::find(&mut *self.truth, &digest)? else { continue };
             if self.bell.is_stopped() {
                 break;
             }
             if !self.objects.has(&blob, event).await? {
-                match self.objects.send(digest, blob.generation, event).await {
+                match self.objects.send(&blob, event).await {
                     // Nobody has the right bytes, so these stay.
                     Err(Error::Io { .. }) => continue,
                     sent => sent?,
@@ -246,99 +256,5 @@ impl Keeping {
             self.blobs.remove(&digest)?;
         }
         Ok(())
-    }
-
-    /// A blob, if a row names it. The collector deletes others.
-    fn named(&mut self, digest: &Digest) -> Result<Option<NamedBlob>> {
-        let Some(size_bytes) = self.truth.blob_size(digest)? else { return Ok(None) };
-        Ok(Some(NamedBlob { digest: *digest, size_bytes, generation: self.truth.generation(digest)? }))
-    }
-
-    /// Compares the blobs of one first byte with object storage, and sends some blobs that it lacks: they were published without
-    /// it, or lost there. Returns whether the round goes on.
-    async fn copy_some_blobs(&mut self, event: &mut Event) -> Result<bool> {
-        let Ok(first) = u8::try_from(self.round.borrow().done) else { return Ok(false) };
-        let here = self.on_disk(first)?;
-        // Read before the list: their objects were written before their rows.
-        let named = self.all_named(first)?;
-        let objects = &self.objects.calls.objects;
-        let listed = event.waited(Op::ObjectList, self.objects.calls.list(objects.blobs(first))).await?;
-        let there: BTreeSet<_> = listed
-            .iter()
-            .filter_map(|meta| objects.read_blob(meta))
-            .map(|ObjectBlob { digest, generation, size_bytes }| (digest, generation.0, size_bytes))
-            .collect();
-        let lacks = |blob: &&NamedBlob| !there.contains(&(blob.digest, blob.generation.0, blob.size_bytes));
-        let (mut sent, mut missing) = (0, 0);
-        for blob in named.iter().filter(lacks) {
-            if here.contains(&blob.digest) {
-                if sent == SENT_MAX || self.bell.is_stopped() {
-                    return Ok(true);
-                }
-                match self.objects.send(blob.digest, blob.generation, event).await {
-                    Ok(()) => {
-                        self.round.send_modify(|round| round.copied += 1);
-                        sent += 1;
-                    }
-                    // The disk has other bytes, or cannot read them. The other blobs are copied nevertheless.
-                    Err(error @ Error::Io { .. }) => {
-                        self.log.error("a blob of the disk cannot be copied to object storage", &[("error", &error)]);
-                        missing += 1;
-                    }
-                    Err(error) => return Err(error),
-                }
-            } else if self.named(&blob.digest)? == Some(*blob) {
-                let key = self.objects.calls.objects.blob(&blob.digest, blob.generation);
-                self.objects.calls.state.is_missing(&blob.digest, key.as_ref());
-                missing += 1;
-            }
-        }
-        self.round.send_modify(|round| {
-            round.done += 1;
-            round.missing += missing;
-        });
-        let Round { done, copied, .. } = *self.round.borrow();
-        if done == Round::TURNS && copied > 0 {
-            self.log.info("all blobs of this disk are in object storage", &[("copied", &copied)]);
-        }
-        Ok(done < Round::TURNS)
-    }
-
-    /// The blobs on the disk whose digests start with this byte.
-    fn on_disk(&self, first: u8) -> Result<BTreeSet<Digest>> {
-        let root = self.layout.blobs_by_digest();
-        let outer = format!("{first:02x}");
-        let mut found = BTreeSet::new();
-        if !names(&*self.disk, &root)?.contains(&outer) {
-            return Ok(found);
-        }
-        for (digest, file) in files_in(&*self.disk, &root.join(outer))? {
-            let size_bytes = self.disk.size(&file).map_err(Error::io("look at", &file))?;
-            if let (Some(digest), Some(size_bytes)) = (digest, size_bytes) {
-                found.insert(digest);
-                self.local.found(digest, size_bytes);
-            }
-        }
-        Ok(found)
-    }
-
-    fn all_named(&mut self, first: u8) -> Result<Vec<NamedBlob>> {
-        let (from, through) = Digest::beginning_with(first);
-        let generations: BTreeMap<_, _> = self.truth.generations(&from, &through)?.into_iter().collect();
-        let (mut all, mut after) = (Vec::new(), from.before());
-        loop {
-            let page = self.truth.blobs(after, PAGE)?;
-            let within = page.iter().take_while(|(digest, _)| *digest <= through);
-            let before = all.len();
-            all.extend(within.map(|(digest, size_bytes)| NamedBlob {
-                digest: *digest,
-                size_bytes: *size_bytes,
-                generation: generations.get(digest).copied().unwrap_or_default(),
-            }));
-            if page.len() < PAGE || all.len() - before < page.len() {
-                return Ok(all);
-            }
-            after = all.last().map(|blob| blob.digest);
-        }
     }
 }

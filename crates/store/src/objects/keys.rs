@@ -25,6 +25,11 @@ impl Objects {
         Key::from(format!("{}/blobs/{}/{}/{name}.{}", self.prefix, &name[..2], &name[2..4], generation.0))
     }
 
+    /// What the keys of all blobs begin with.
+    pub(crate) fn all_blobs(&self) -> Key {
+        Key::from(format!("{}/blobs", self.prefix))
+    }
+
     /// What the keys of the blobs begin with whose digests start with this byte.
     pub(crate) fn blobs(&self, first: u8) -> Key {
         Key::from(format!("{}/blobs/{first:02x}", self.prefix))

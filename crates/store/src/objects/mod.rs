@@ -8,7 +8,7 @@
 //!   bytes that were published again: those have the next generation. A transaction that names a blob expects the generation of its
 //!   object.
 //! - A blob that is not on the disk is fetched, verified and kept there (`blobs.rs`). Bytes with another digest are never served.
-//! - A thread (`keeper.rs`) copies segments, copies blobs that object storage lacks, and removes from the disk the blobs that were
+//! - A thread (`keeper.rs`) copies segments, copies blobs that object storage lacks (`round.rs`), and removes from the disk the blobs that were
 //!   not used for longest, once object storage has them.
 
 pub(crate) mod bell;
@@ -18,8 +18,10 @@ pub(crate) mod fetch_segments;
 pub(crate) mod keeper;
 pub(crate) mod keys;
 pub(crate) mod local_copies;
+mod lost_rows;
 pub(crate) mod memory;
 pub(crate) mod place;
+pub(crate) mod round;
 pub(crate) mod segment_copies;
 pub(crate) mod state;
 

@@ -7,9 +7,11 @@ use crate::disk::Disk;
 use crate::disk::layout::Layout;
 use crate::error::{Error, Result};
 use crate::journal::record::Seq;
-use crate::journal::segments::{self, Segment, TEXT_BYTES};
+use crate::journal::segments::{self, Segment};
 use crate::objects::calls::ObjectCalls;
+use crate::objects::lost_rows;
 use crate::truth::catalog::Catalog;
+use crate::writer::Writer;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use telemetry::{Event, Op};
@@ -22,13 +24,23 @@ pub(crate) struct SegmentCopies {
 
 impl SegmentCopies {
     /// Lists the segments in object storage. An error if they are not of this journal, or reach further: another folder writes
-    /// there, or this one was replaced by an earlier state of it.
-    pub(crate) async fn look(calls: &ObjectCalls, truth: &mut dyn Catalog, event: &mut Event) -> Result<Self> {
+    /// there, or this one was replaced by an earlier state of it. `writer`: puts back what only they have, if it fits.
+    pub(crate) async fn look(
+        calls: &ObjectCalls,
+        truth: &mut dyn Catalog,
+        writer: Option<&Writer>,
+        event: &mut Event,
+    ) -> Result<Self> {
         let listed = event.waited(Op::ObjectList, calls.list(calls.objects.segments())).await?;
         let known: BTreeSet<String> =
             listed.iter().filter_map(|meta| meta.location.filename().map(str::to_owned)).collect();
-        let newest = known.iter().filter_map(|name| Segment::parse(name)).max_by_key(|segment| segment.last);
-        let Some(newest) = newest else { return Ok(Self { known }) };
+        let segments: Vec<Segment> = known.iter().filter_map(|name| Segment::parse(name)).collect();
+        let Some(newest) = segments.iter().max_by_key(|segment| segment.last) else { return Ok(Self { known }) };
+        if let Some(writer) = writer
+            && newest.last > truth.last()?
+        {
+            lost_rows::put_back(calls, &segments, truth, writer, event).await?;
+        }
         let ahead = |why: String| Error::ObjectsAhead { url: calls.objects.url.clone(), why };
         let last = truth.last()?;
         if newest.last > last {
@@ -37,9 +49,7 @@ impl SegmentCopies {
                 "its segments reach change `{theirs}`, and the database ends at change `{ours}`"
             )));
         }
-        let key = calls.objects.segment(&newest.name());
-        let got = event.waited(Op::ObjectGet, calls.get(key, None, TEXT_BYTES)).await?;
-        let text = newest.text_of(got.map(|piece| piece.bytes.to_vec()).unwrap_or_default())?;
+        let text = event.waited(Op::ObjectGet, calls.segment(newest)).await?;
         let rows = truth.journal_text(Seq(newest.first.0 - 1), newest.rows_count(), usize::MAX)?;
         match rows.iter().map(|(_, row)| row.as_str()).eq(text.lines()) {
             true => Ok(Self { known }),
@@ -52,7 +62,8 @@ impl SegmentCopies {
         self.known.pop_last();
     }
 
-    /// Copies the segments of the folder that object storage lacks, and then deletes there small ones whose rows are in merged ones.
+    /// Copies the segments of the folder whose rows object storage lacks, and then deletes there small ones whose rows are in merged ones.
+    /// Another node, whose segments are cut elsewhere, may have copied them.
     pub(crate) async fn copy(
         &mut self,
         calls: &ObjectCalls,
@@ -60,10 +71,10 @@ impl SegmentCopies {
         layout: &Layout,
         event: &mut Event,
     ) -> Result<()> {
-        let ours = segments::list(disk, layout)?;
+        let (ours, mut theirs) = (segments::list(disk, layout)?, self.parsed());
         for segment in &ours {
             let name = segment.name();
-            if self.known.contains(&name) {
+            if self.known.contains(&name) || segment.is_covered_by(&theirs) {
                 continue;
             }
             let bytes = match segment.bytes(disk, layout) {
@@ -73,17 +84,20 @@ impl SegmentCopies {
             };
             event.waited(Op::ObjectPut, calls.put(calls.objects.segment(&name), bytes.into())).await?;
             self.known.insert(name);
+            theirs.push(segment.clone());
         }
-        let theirs: Vec<Segment> = self.known.iter().filter_map(|name| Segment::parse(name)).collect();
         for covered in theirs.iter().filter(|one| !one.is_merged() && theirs.iter().any(|other| other.has_merged(one)))
         {
             let name = covered.name();
             event.waited(Op::ObjectDelete, calls.delete(calls.objects.segment(&name))).await?;
             self.known.remove(&name);
         }
-        let copied =
-            ours.iter().filter(|segment| self.known.contains(&segment.name())).map(|segment| segment.last).max();
+        let copied = theirs.iter().map(|segment| segment.last).max();
         calls.state.copied.fetch_max(copied.unwrap_or_default().0, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn parsed(&self) -> Vec<Segment> {
+        self.known.iter().filter_map(|name| Segment::parse(name)).collect()
     }
 }

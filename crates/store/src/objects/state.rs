@@ -7,6 +7,7 @@ use crate::objects::bell::Bell;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use telemetry::log::Causes;
 use telemetry::{Clock, Log, Metric, Millis, Recorder, lock};
 
 /// The most missing or damaged objects of which the log tells each once.
@@ -25,6 +26,8 @@ pub struct ObjectsState {
     by_write: AtomicBool,
     /// Since when it cannot be used, and why.
     away: Mutex<Option<(Millis, String)>>,
+    /// The causes that the log has since then.
+    causes: Causes,
     /// Blobs that were missing or damaged, and of which the log has told.
     told: Mutex<HashSet<Digest>>,
     pub(crate) failed: AtomicU64,
@@ -44,6 +47,7 @@ impl ObjectsState {
             is_away: AtomicBool::default(),
             by_write: AtomicBool::default(),
             away: Mutex::default(),
+            causes: Causes::default(),
             told: Mutex::default(),
             failed: AtomicU64::default(),
             missing: AtomicU64::default(),
@@ -85,7 +89,7 @@ impl ObjectsState {
         self.is_away.load(Ordering::Relaxed)
     }
 
-    /// Since when operations fail, and why the first of them did.
+    /// Since when operations fail, and why the last of them did.
     pub fn away(&self) -> Option<(Millis, String)> {
         lock(&self.away).clone()
     }
@@ -97,6 +101,7 @@ impl ObjectsState {
                 if self.is_away() && (writes || !self.by_write.load(Ordering::Relaxed)) {
                     self.is_away.store(false, Ordering::Relaxed);
                     if lock(&self.away).take().is_some() {
+                        self.causes.forget();
                         self.log.info("object storage can be used again", &[("url", &self.url)]);
                     }
                 }
@@ -104,10 +109,17 @@ impl ObjectsState {
             Err(Error::ObjectsAway { cause, .. } | Error::ObjectsRefuse { cause, .. }) => {
                 self.failed.fetch_add(1, Ordering::Relaxed);
                 let mut away = lock(&self.away);
-                if away.is_none() {
-                    *away = Some((self.clock.now(), cause.clone()));
-                    let text = "object storage cannot be used: uploads are refused until it can";
+                let before = away.take();
+                let since = before.as_ref().map_or_else(|| self.clock.now(), |(since, _)| *since);
+                *away = Some((since, cause.clone()));
+                if self.causes.is_new(cause) {
+                    let text = match before {
+                        None => "object storage cannot be used: uploads are refused until it can",
+                        Some(_) => "object storage still cannot be used, for another cause than before",
+                    };
                     self.log.error(text, &[("url", &self.url), ("cause", cause)]);
+                }
+                if before.is_none() {
                     self.by_write.store(false, Ordering::Relaxed);
                     self.bell.ring();
                 }
@@ -116,6 +128,12 @@ impl ObjectsState {
             }
             Err(_) => {}
         }
+    }
+
+    /// Tells of changes that the database has lost.
+    pub(crate) fn puts_back(&self, first: Seq, last: Seq) {
+        let text = "the database lacks changes that segments in object storage have: they are put back";
+        self.log.warn(text, &[("first", &first.0), ("last", &last.0)]);
     }
 
     /// Tells of a blob that object storage should have and does not.

@@ -45,5 +45,5 @@ pub fn try_objects(data: &Path, objects: &Objects, event: &mut Event) -> Result<
     let layout = Layout::new(data);
     belongs(&RealDisk, &layout, Some(objects))?;
     let (calls, mut truth) = (ObjectCalls::silent(objects), Sqlite::reader(&layout.truth())?);
-    objects.runtime.block_on(SegmentCopies::look(&calls, &mut truth, event)).map(drop)
+    objects.runtime.block_on(SegmentCopies::look(&calls, &mut truth, None, event)).map(drop)
 }

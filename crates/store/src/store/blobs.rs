@@ -75,14 +75,26 @@ impl Store {
         read: fn(&Blobs, &Digest) -> Result<T>,
     ) -> Result<T> {
         let run = move |blobs: &mut Arc<Blobs>| read(blobs, &digest);
-        let found = self.blob_threads.run(Lane::Single, op, event, run).await?;
-        if !matches!(found, Err(Error::BlobMissing(_))) {
-            return found;
+        let mut found = self.blob_threads.run(Lane::Single, op, event, run).await?;
+        if matches!(found, Err(Error::BlobMissing(_)))
+            && let Some(_brought) = Box::pin(self.bring(digest, event)).await?
+        {
+            found = self.blob_threads.run(Lane::Single, op, event, run).await?;
         }
-        match Box::pin(self.bring(digest, event)).await? {
-            Some(_brought) => self.blob_threads.run(Lane::Single, op, event, run).await?,
-            None => found,
+        if found.is_ok() {
+            self.missing.found(&digest);
         }
+        found
+    }
+
+    /// Tells people that the bytes of a file are nowhere that is published and was asked for.
+    pub fn tell_missing(&self, digest: &Digest) {
+        self.missing.missed(digest);
+    }
+
+    /// The number of published files that were asked for and whose bytes are nowhere, at most 1,000.
+    pub fn missing_files(&self) -> u64 {
+        self.missing.count()
     }
 
     /// Writes a file that is derived from the truth, replacing an existing one. It is not synced: a crash may lose it or a part

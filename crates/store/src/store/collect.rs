@@ -1,7 +1,9 @@
 //! The collector: checks all blobs on disk, and where object storage keeps them all objects, marks the unneeded ones, and deletes the blobs that were marked long enough ago and are still unneeded.
+//!
+//! Of several nodes with object storage, one does this. The others only remove their copies of unneeded blobs from their disks.
 
 use super::Store;
-use crate::blobs::deletion::TURN_MAX;
+use crate::blobs::deletion::{DeletionRows, TURN_MAX};
 use crate::blobs::digest::Digest;
 use crate::blobs::files::names;
 use crate::blobs::life::BlobLife;
@@ -20,6 +22,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use telemetry::{Event, Millis, Op, Tick, give_way};
+
+/// The lease of the node that collects what all nodes share.
+const COLLECT: &str = "collect";
 
 /// The result of one round of the collector.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,12 +60,25 @@ type Unneeded = BTreeMap<Digest, bool>;
 /// The number of folders that one thread checks at a time: a folder has few blobs, and a change of threads costs more than they
 /// do.
 const FOLDERS_MAX: usize = 16;
+/// From this number of first bytes on, a round lists all objects at once, where they are few.
+const MANY_BYTES: usize = 8;
+/// The objects that one thread checks at a time, about.
+const SPAN_OBJECTS: usize = 1024;
 
 /// The delay of the next round after one that failed.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// Blobs to delete, with the moment at which they were marked, if they were.
 type Due = Vec<(Digest, Option<Millis>)>;
+
+/// A round under way.
+struct Round {
+    rows: DeletionRows,
+    /// All objects, if they were listed at once.
+    listed: Option<Vec<ObjectBlob>>,
+    done: Collection,
+    due: Due,
+}
 
 /// The results for some folders.
 #[derive(Default)]
@@ -83,10 +101,26 @@ struct Look {
     life: BlobLife,
     now: Millis,
     /// Where object storage keeps the blobs: the objects whose digests start with the byte of the folders.
-    objects: Option<Arc<Vec<ObjectBlob>>>,
+    objects: Option<Vec<ObjectBlob>>,
+    /// The byte, in hexadecimal.
+    outer: String,
+}
+
+/// Blobs whose digests follow each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stretch {
+    from: Digest,
+    through: Digest,
+    /// The folders on the disk that have some of them.
+    folders: Vec<String>,
 }
 
 impl Store {
+    /// Whether this node collects what all nodes share. The others remove copies from their own disks.
+    pub fn collects(&self) -> bool {
+        self.holds(COLLECT)
+    }
+
     /// One round through all blobs. Yields to requests, and ends early if a thread of the store is busy.
     pub async fn collect(&self, event: &mut Event) -> Result<Collection> {
         let _turn = event.waited(Op::TurnWait, self.collector.turn.lock()).await;
@@ -123,64 +157,68 @@ impl Store {
 
     /// Checks the blobs whose digests start with one of these bytes.
     async fn collect_among(&self, firsts: &[u8], event: &mut Event) -> Result<Collection> {
-        let (mut done, mut due) = (Collection::default(), Due::new());
+        let rows = match &self.objects {
+            None => DeletionRows::OfNamed,
+            Some(_) if self.collects() => DeletionRows::OfAll,
+            Some(_) => DeletionRows::OfNone,
+        };
+        let at_once = rows == DeletionRows::OfAll && firsts.len() >= MANY_BYTES;
+        let listed = if at_once { self.few_objects(event).await? } else { None };
+        let mut round = Round { rows, listed, done: Collection::default(), due: Due::new() };
         // Where object storage keeps the blobs, a folder may have none of them.
-        let folders = match self.objects {
-            Some(_) => firsts.iter().map(|first| format!("{first:02x}")).collect(),
-            None => self.names(&self.layout.blobs_by_digest(), event).await?,
+        let folders = match rows {
+            DeletionRows::OfAll => firsts.iter().map(|first| format!("{first:02x}")).collect(),
+            DeletionRows::OfNamed | DeletionRows::OfNone => self.names(&self.layout.blobs_by_digest(), event).await?,
         };
         for name in folders {
             let Some(first) = byte(&name).filter(|first| firsts.contains(first)) else { continue };
-            self.collect_in(&name, first, &mut done, &mut due, event).await?;
-            if due.len() >= TURN_MAX {
-                self.delete_due(std::mem::take(&mut due), &mut done, event).await?;
+            self.collect_in(&name, first, &mut round, event).await?;
+            if round.due.len() >= TURN_MAX {
+                self.delete_due(&mut round, event).await?;
             }
         }
-        self.delete_due(due, &mut done, event).await?;
-        Ok(done)
+        self.delete_due(&mut round, event).await?;
+        Ok(round.done)
     }
 
     /// Checks the blobs whose digests start with the byte `outer`, in hexadecimal.
-    async fn collect_in(
-        &self,
-        outer: &str,
-        first: u8,
-        done: &mut Collection,
-        due: &mut Due,
-        event: &mut Event,
-    ) -> Result<()> {
+    async fn collect_in(&self, outer: &str, first: u8, round: &mut Round, event: &mut Event) -> Result<()> {
         let Some((from, through)) = range(outer) else { return Ok(()) };
         let mut marks =
             self.cached(Op::CacheRead, event, move |cache| cache.marks(&from, &through)).await.unwrap_or_default();
         let (mut add, mut empty, now) = (Vec::new(), Vec::new(), self.now());
         let folder = self.layout.blobs_by_digest().join(outer);
-        let objects = self.objects_beginning(first, event).await?.map(Arc::new);
-        let names = self.names(&folder, event).await?;
-        let inner: Vec<String> = match objects {
-            Some(_) => (0..=u8::MAX).map(|inner| format!("{inner:02x}")).collect(),
-            None => names.iter().filter(|name| byte(name).is_some()).cloned().collect(),
+        let objects = match (round.rows, &round.listed) {
+            (DeletionRows::OfNamed | DeletionRows::OfNone, _) => None,
+            (DeletionRows::OfAll, Some(all)) => {
+                Some(all.iter().filter(|object| object.digest.0[0] == first).copied().collect())
+            }
+            (DeletionRows::OfAll, None) => self.objects_beginning(first, event).await?,
         };
-        let look =
-            Arc::new(Look { disk: self.disk.clone(), layout: self.layout.clone(), life: self.blob_life, now, objects });
+        let names = self.names(&folder, event).await?;
+        let stretches = stretches(outer, &names, objects.as_ref().map(Vec::len));
+        let (disk, layout, life) = (self.disk.clone(), self.layout.clone(), self.blob_life);
+        let at_once = if objects.is_some() { 1 } else { FOLDERS_MAX };
+        let look = Arc::new(Look { disk, layout, life, now, objects, outer: outer.to_owned() });
         let looks = &self.collector.next_looks;
         // Without free space it does not wait.
         let wait = if self.space.is_low() { Duration::ZERO } else { self.blob_life.collect_after };
-        for some in inner.chunks(FOLDERS_MAX) {
+        for some in stretches.chunks(at_once) {
             let Found { unneeded, blobs, empty: now_empty, ends, ended } =
-                self.look(outer, some.to_vec(), look.clone(), event).await?;
-            done.blobs += blobs;
+                self.look(some.to_vec(), look.clone(), event).await?;
+            round.done.blobs += blobs;
             ends.into_iter().for_each(|at| looks.need(first, at));
-            empty.extend(now_empty.iter().filter(|inner| names.contains(inner)).map(|inner| folder.join(inner)));
+            empty.extend(now_empty.iter().map(|inner| folder.join(inner)));
             self.delete_objects(ended, event).await;
             for (digest, purged) in unneeded {
                 match marks.remove(&digest) {
                     Some(at) if at.plus(wait) > now && !purged => {
                         looks.need(first, at.plus(wait));
-                        done.marked += 1;
+                        round.done.marked += 1;
                     }
                     None if !wait.is_zero() && !purged => add.push(digest),
                     // The mark stays until the blob is deleted, because this round may end early.
-                    marked => due.push((digest, marked)),
+                    marked => round.due.push((digest, marked)),
                 }
             }
         }
@@ -188,18 +226,18 @@ impl Store {
         if !add.is_empty() {
             looks.need(first, now.plus(wait));
         }
-        done.marked += add.len() as u64;
+        round.done.marked += add.len() as u64;
         // The remaining marks belong to blobs that are needed again or deleted.
         self.change_marks(add, now, marks.into_keys().collect(), event).await
     }
 
     /// Deletes the blobs of several folders. One folder has few blobs, while a turn of the writer can delete many: each turn with
     /// rows syncs the disk.
-    async fn delete_due(&self, due: Due, done: &mut Collection, event: &mut Event) -> Result<()> {
-        let (now, mut gone) = (self.now(), Vec::new());
+    async fn delete_due(&self, round: &mut Round, event: &mut Event) -> Result<()> {
+        let (now, mut gone, due) = (self.now(), Vec::new(), std::mem::take(&mut round.due));
         for some in due.chunks(TURN_MAX) {
             let digests = some.iter().map(|(digest, _)| *digest).collect();
-            if self.delete(digests, now, done, event).await? {
+            if self.delete(digests, now, round, event).await? {
                 gone.extend(some.iter().filter(|(_, marked)| marked.is_some()).map(|(digest, _)| *digest));
             } else {
                 some.iter().for_each(|(digest, _)| self.collector.next_looks.need_for(digest, now));
@@ -221,16 +259,10 @@ impl Store {
     }
 
     /// Deletes blobs in turns of the writer. `false`: they must stay for now.
-    async fn delete(
-        &self,
-        mut blobs: Vec<Digest>,
-        now: Millis,
-        done: &mut Collection,
-        event: &mut Event,
-    ) -> Result<bool> {
-        let mut with_rows = self.objects.is_some();
+    async fn delete(&self, mut blobs: Vec<Digest>, now: Millis, round: &mut Round, event: &mut Event) -> Result<bool> {
+        let (mut rows, done) = (round.rows, &mut round.done);
         while !blobs.is_empty() {
-            let deleted = self.writer.delete(blobs, with_rows, now, event).await?;
+            let deleted = self.writer.delete(blobs, rows, now, event).await?;
             self.delete_objects(deleted.ended, event).await;
             done.collected += deleted.blobs;
             done.freed_bytes += deleted.size_bytes;
@@ -240,8 +272,11 @@ impl Store {
                 done.paused = true;
                 return Ok(false);
             }
-            // They have their rows.
-            (blobs, with_rows) = (deleted.rest, false);
+            blobs = deleted.rest;
+            if rows == DeletionRows::OfAll {
+                // They have their rows.
+                rows = DeletionRows::OfNamed;
+            }
         }
         Ok(true)
     }
@@ -266,14 +301,11 @@ impl Store {
         self.read(Lane::Index, event, remove).await
     }
 
-    /// The blobs in some folders of `outer`, and which of them are unneeded.
-    async fn look(&self, outer: &str, inner: Vec<String>, look: Arc<Look>, event: &mut Event) -> Result<Found> {
-        let outer = outer.to_owned();
+    /// The blobs of some stretches, and which of them are unneeded.
+    async fn look(&self, stretches: Vec<Stretch>, look: Arc<Look>, event: &mut Event) -> Result<Found> {
         let look_into = move |truth: &mut dyn Catalog| {
             let mut found = Found::default();
-            for inner in inner {
-                look.add_folder(truth, [&outer, &inner], &mut found)?;
-            }
+            stretches.iter().try_for_each(|stretch| look.add(truth, stretch, &mut found))?;
             Ok(found)
         };
         self.read(Lane::Index, event, look_into).await
@@ -281,19 +313,23 @@ impl Store {
 }
 
 impl Look {
-    /// Adds the contents of the folder of these two bytes.
-    fn add_folder(&self, truth: &mut dyn Catalog, [outer, inner]: [&str; 2], found: &mut Found) -> Result<()> {
-        let Some((from, through)) = range(&format!("{outer}{inner}")) else { return Ok(()) };
-        give_way();
-        let names = names(&*self.disk, &self.layout.blobs_by_digest().join(outer).join(inner))?;
-        if names.is_empty() {
-            found.empty.push(inner.to_owned());
+    /// Adds the blobs of a stretch.
+    fn add(&self, truth: &mut dyn Catalog, stretch: &Stretch, found: &mut Found) -> Result<()> {
+        let Stretch { from, through, folders } = stretch;
+        let mut unneeded = Unneeded::new();
+        for inner in folders {
+            give_way();
+            let names = names(&*self.disk, &self.layout.blobs_by_digest().join(&self.outer).join(inner))?;
+            if names.is_empty() {
+                found.empty.push(inner.clone());
+            }
+            let digests = names.iter().filter_map(|name| name.parse::<Digest>().ok());
+            unneeded.extend(digests.map(|digest| (digest, false)));
         }
-        let digests = names.iter().filter_map(|name| name.parse::<Digest>().ok());
-        let mut unneeded: Unneeded = digests.map(|digest| (digest, false)).collect();
+        give_way();
         if let Some(objects) = &self.objects {
-            let generations: BTreeMap<_, _> = truth.generations(&from, &through)?.into_iter().collect();
-            for object in objects.iter().filter(|object| (from..=through).contains(&object.digest)) {
+            let generations: BTreeMap<_, _> = truth.generations(from, through)?.into_iter().collect();
+            for object in objects.iter().filter(|object| (*from..=*through).contains(&object.digest)) {
                 match object.generation.cmp(&generations.get(&object.digest).copied().unwrap_or_default()) {
                     Ordering::Less => found.ended.push((object.digest, object.generation)),
                     Ordering::Equal => drop(unneeded.insert(object.digest, false)),
@@ -301,10 +337,10 @@ impl Look {
                     Ordering::Greater => {}
                 }
             }
-        } else if names.is_empty() {
+        } else if unneeded.is_empty() {
             return Ok(());
         }
-        let uses = truth.blob_uses(&from, &through)?;
+        let uses = truth.blob_uses(from, through)?;
         if self.objects.is_some() {
             // A blob whose object is lost has rows that end as well.
             unneeded.extend(uses.iter().map(|(digest, _)| (*digest, false)));
@@ -325,6 +361,29 @@ impl Look {
         found.unneeded.append(&mut unneeded);
         Ok(())
     }
+}
+
+/// The blobs whose digests start with the byte `outer`, in stretches. `names`: its folders on the disk; `objects`: their number, where object
+/// storage keeps the blobs. There, all blobs are in one of the stretches, whatever the disk has.
+fn stretches(outer: &str, names: &[String], objects: Option<usize>) -> Vec<Stretch> {
+    let of = |first: u8, last: u8, folders: Vec<String>| {
+        let ((from, _), (_, through)) =
+            range(&format!("{outer}{first:02x}")).zip(range(&format!("{outer}{last:02x}")))?;
+        Some(Stretch { from, through, folders })
+    };
+    let folders = names.iter().filter_map(|name| Some((byte(name)?, name.clone())));
+    let Some(objects) = objects else {
+        return folders.filter_map(|(inner, name)| of(inner, inner, vec![name])).collect();
+    };
+    let folders: Vec<_> = folders.collect();
+    let many = (objects / SPAN_OBJECTS + 1).next_power_of_two().min(1 << 8);
+    let step = (1 << 8) / many;
+    let stretch = |at: usize| {
+        let (first, last) = (u8::try_from(at).ok()?, u8::try_from(at + step - 1).ok()?);
+        let inside = folders.iter().filter(|(inner, _)| (first..=last).contains(inner));
+        of(first, last, inside.map(|(_, name)| name.clone()).collect())
+    };
+    (0..1 << 8).step_by(step).filter_map(stretch).collect()
 }
 
 /// The byte for a name of two hexadecimal digits.

@@ -37,6 +37,7 @@ pub use skip_scan::UnitFilter;
 
 use crate::blobs::Blobs;
 use crate::blobs::life::BlobLife;
+use crate::blobs::missing::MissingBlobs;
 use crate::blobs::next_looks::NeededLooks;
 use crate::cache::{Arrivals, Cache, CacheBounds, ChangedUpstreams, LastVerified, PresenceCache};
 use crate::check::{Report, check_on};
@@ -55,7 +56,7 @@ use crate::store::holdings::Holdings;
 use crate::store::objects::StoreObjects;
 use crate::store::progress::Progress;
 use crate::truth::catalog::{Batch, Catalog, CommitError, JournalRow};
-use crate::truth::postgres::DatabaseState;
+use crate::truth::postgres::{DatabaseState, Everywhere, Freshness, Leases, Member, NodeRow, NodeState};
 use crate::truth::readable::{Readability, Unreadable};
 use crate::writer::Writer;
 use crate::writer::committer::{CLOCK_CORRECTION, Committer};
@@ -81,7 +82,7 @@ pub struct Store {
     /// The identity of the data folder.
     node: u128,
     shipped: Arc<AtomicU64>,
-    writer: Writer,
+    writer: Arc<Writer>,
     shipper: Shipper,
     readers: Pool<Box<dyn Catalog>>,
     readability: Arc<Readability>,
@@ -91,6 +92,7 @@ pub struct Store {
     blob_threads: Arc<Pool<Arc<Blobs>>>,
     /// `None`: the disk keeps the blobs.
     objects: Option<StoreObjects>,
+    missing: MissingBlobs,
     cache: Pool<Cache>,
     /// What waits for the cache's thread.
     arrivals: Arc<Arrivals>,
@@ -115,23 +117,41 @@ pub struct Store {
     holdings: Arc<Holdings>,
     /// The connection to the database that orders the changes, if there is one.
     database: Option<Arc<DatabaseState>>,
+    /// Among the other nodes, if there is a database.
+    member: Option<Arc<Member>>,
+    /// `None`: a change is acknowledged as soon as it is committed.
+    everywhere: Option<Arc<Everywhere>>,
+    leases: Arc<Leases>,
+    freshness: Arc<Freshness>,
     /// The lock of the data folder, held until all writing has ended.
     lock: Mutex<Option<File>>,
 }
 
 impl Store {
-    /// Makes all changes of a batch or none. When this returns, the changes are durable and no stamp that they affect holds.
+    /// Makes all changes of a batch or none. When this returns, the changes are durable and no stamp that they affect holds, in no node
+    /// that calls its answers fresh (unless the settings say that this node is enough).
     /// Dropping the future does not cancel the batch, once its blobs are in object storage, where there is one.
     pub async fn commit(&self, batch: Batch, event: &mut Event) -> Result<Seq, CommitError> {
         batch.check()?;
         // If the caller does not wait for the reply, the next round through all blobs finds them.
-        let looks = NeededLooks::of(&batch, &self.blob_life);
+        let looks = NeededLooks::of(batch.changes.iter().map(|change| (change, batch.at)), &self.blob_life);
         let seq = match &self.objects {
             Some(objects) => Box::pin(self.send_and_commit(objects, batch, event)).await?,
             None => self.writer.commit(batch, event).await?,
         };
         self.collector.next_looks.need_all(&looks);
+        if let Some(everywhere) = &self.everywhere {
+            event.during(Op::CommitEverywhere, everywhere.wait(seq)).await;
+        }
         Ok(seq)
+    }
+
+    /// Waits until every change that this node has is in every node that calls its answers fresh, as after a change of its own: for an
+    /// answer that acknowledges what was there before.
+    pub async fn settle_everywhere(&self, event: &mut Event) {
+        if let Some(everywhere) = &self.everywhere {
+            event.during(Op::CommitEverywhere, everywhere.wait(self.last())).await;
+        }
     }
 
     /// Takes in what other processes have written to the same database by now, as after a change of this process.
@@ -142,7 +162,12 @@ impl Store {
     /// Calls `told` with the changes of other processes, in their order and each once, before any batch is decided after them. It is
     /// called by the thread that commits, so it must not wait. Only the first call of this counts.
     pub fn on_followed(&self, told: impl Fn(&[JournalRow]) + Send + Sync + 'static) {
-        self.followed.set(Box::new(told));
+        let (collector, life) = (self.collector.clone(), self.blob_life);
+        self.followed.set(Box::new(move |rows| {
+            let changes = rows.iter().map(|row| (&row.change, row.at));
+            collector.next_looks.need_all(&NeededLooks::of(changes, &life));
+            told(rows);
+        }));
     }
 
     /// Replaces a note by what `change` makes of it, and returns what else it made. A note is a small text under a name that all
@@ -181,6 +206,41 @@ impl Store {
     /// Whether the database that orders the changes can be used; `None`: there is none, and the data folder has everything.
     pub fn database(&self) -> Option<&DatabaseState> {
         self.database.as_deref()
+    }
+
+    /// Whether this node does work that one does for all ([`Leases::holds`]).
+    pub fn holds(&self, lease: &str) -> bool {
+        self.leases.holds(lease)
+    }
+
+    /// The work that one node does for all of them.
+    pub fn leases(&self) -> &Arc<Leases> {
+        &self.leases
+    }
+
+    /// Whether answers have every change that was acknowledged by any node.
+    pub fn freshness(&self) -> &Arc<Freshness> {
+        &self.freshness
+    }
+
+    /// All nodes as the last beat saw them, this one first. Empty without a database.
+    pub fn nodes(&self) -> Vec<NodeRow> {
+        self.member.as_ref().map(|member| member.told()).unwrap_or_default()
+    }
+
+    /// The number of living nodes, this one included.
+    pub fn living(&self) -> u64 {
+        self.member.as_ref().map_or(1, |member| member.living())
+    }
+
+    /// The number of the last change in the database, as the last beat saw it; without a database that of this store.
+    pub fn last_of_all(&self) -> Seq {
+        self.member.as_ref().map_or_else(|| self.last(), |member| member.counter())
+    }
+
+    /// This node is about to stop, so others do the work that one does for all.
+    pub fn drain(&self) {
+        self.member.iter().for_each(|member| member.is_now(NodeState::Draining));
     }
 
     /// Free bytes on the disk of the data folder, as they were when the last write asked for them.

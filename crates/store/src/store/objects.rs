@@ -13,18 +13,23 @@ use crate::objects::keys::ObjectBlob;
 use crate::objects::state::ObjectsState;
 use crate::pool::lane::Lane;
 use crate::truth::catalog::{Batch, Catalog, CommitError, Conflict, Expect};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use telemetry::{Event, Op};
 
 /// How often the blobs of a batch are sent again because the collector deleted their former objects meanwhile.
 const ATTEMPTS: usize = 3;
+/// The most blobs whose objects are listed at once. A call lists a thousand.
+const FEW: u64 = 16_384;
 
 /// The parts of a store that use object storage.
 #[derive(Debug)]
 pub(crate) struct StoreObjects {
     pub(crate) blobs: Arc<ObjectBlobs>,
     pub(crate) keeper: Keeper,
+    /// The folder was empty at the start, and there is a database, which may lack changes that segments have. Nothing is written before
+    /// they were looked at: it would take the numbers of these changes.
+    pub(crate) was_lost: bool,
 }
 
 impl Store {
@@ -49,13 +54,20 @@ impl Store {
     ) -> Result<Seq, CommitError> {
         let published = published(&batch);
         if published.is_empty() {
+            if objects.was_lost {
+                match objects.keeper.may_write(event).await {
+                    // They have another history, so nothing of it is put back.
+                    Ok(()) | Err(Error::ObjectsAhead { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
             return self.writer.commit(batch, event).await;
         }
         objects.keeper.may_write(event).await?;
         for _ in 0..ATTEMPTS {
             let mut attempt = batch.clone();
-            for digest in &published {
-                let generation = self.send_blob(objects, *digest, event).await?;
+            for (digest, size_bytes) in &published {
+                let generation = self.send_blob(objects, *digest, *size_bytes, event).await?;
                 attempt.expect.push(Expect::BlobAt { digest: *digest, generation });
             }
             match self.writer.commit(attempt, event).await {
@@ -67,16 +79,20 @@ impl Store {
     }
 
     /// Sends a blob, unless object storage has it. Returns the generation of its object.
-    async fn send_blob(&self, objects: &StoreObjects, digest: Digest, event: &mut Event) -> Result<Seq> {
-        let known = move |truth: &mut dyn Catalog| Ok((truth.generation(&digest)?, truth.blob_size(&digest)?));
-        let (generation, size_bytes) = self.read(Lane::Change, event, known).await?;
-        let is_there = match size_bytes {
-            // A row names it already. The object may have been lost nevertheless.
-            Some(size_bytes) => objects.blobs.has(&NamedBlob { digest, size_bytes, generation }, event).await?,
-            None => false,
-        };
-        if !is_there {
-            objects.blobs.send(digest, generation, event).await?;
+    async fn send_blob(
+        &self,
+        objects: &StoreObjects,
+        digest: Digest,
+        size_bytes: u64,
+        event: &mut Event,
+    ) -> Result<Seq> {
+        let known =
+            move |truth: &mut dyn Catalog| Ok((truth.generation(&digest)?, truth.blob_size(&digest)?.is_some()));
+        let (generation, is_named) = self.read(Lane::Change, event, known).await?;
+        let blob = NamedBlob { digest, size_bytes, generation };
+        // If a row names it already, the object may have been lost nevertheless.
+        if !is_named || !objects.blobs.has(&blob, event).await? {
+            objects.blobs.send(&blob, event).await?;
         }
         Ok(generation)
     }
@@ -85,19 +101,30 @@ impl Store {
     /// `None`: there is nothing from which it could be brought.
     pub(super) async fn bring(&self, digest: Digest, event: &mut Event) -> Result<Option<Hold>> {
         let Some(objects) = &self.objects else { return Ok(None) };
-        let named = move |truth: &mut dyn Catalog| {
-            let Some(size_bytes) = truth.blob_size(&digest)? else { return Ok(None) };
-            Ok(Some(NamedBlob { digest, size_bytes, generation: truth.generation(&digest)? }))
-        };
+        let named = move |truth: &mut dyn Catalog| NamedBlob::find(truth, &digest);
         match self.read(Lane::Single, event, named).await? {
             Some(blob) => objects.blobs.fetch(blob, event).await.map(Some),
             None => Ok(None),
         }
     }
 
+    /// All objects of blobs, if they are so few that one list of them needs fewer calls than a list for each first byte.
+    pub(super) async fn few_objects(&self, event: &mut Event) -> Result<Option<Vec<ObjectBlob>>> {
+        let Some(StoreObjects { blobs, keeper, .. }) = &self.objects else { return Ok(None) };
+        let named = self.read(Lane::Index, event, |truth| truth.blob_count()).await?;
+        if named > FEW {
+            return Ok(None);
+        }
+        keeper.may_write(event).await?;
+        let objects = &blobs.calls.objects;
+        // There may be others, which no row names.
+        let listed = event.waited(Op::ObjectList, blobs.calls.list_few(objects.all_blobs(), 2 * FEW)).await?;
+        Ok(listed.map(|listed| listed.iter().filter_map(|meta| objects.read_blob(meta)).collect()))
+    }
+
     /// The objects whose digests start with this byte; `None`: object storage is not used.
     pub(super) async fn objects_beginning(&self, first: u8, event: &mut Event) -> Result<Option<Vec<ObjectBlob>>> {
-        let Some(StoreObjects { blobs, keeper }) = &self.objects else { return Ok(None) };
+        let Some(StoreObjects { blobs, keeper, .. }) = &self.objects else { return Ok(None) };
         keeper.may_write(event).await?;
         let objects = &blobs.calls.objects;
         let listed = event.waited(Op::ObjectList, blobs.calls.list(objects.blobs(first))).await?;
@@ -117,11 +144,13 @@ impl Store {
     }
 }
 
-/// The blobs that a batch holds and names. It expects of others that they exist.
-fn published(batch: &Batch) -> BTreeSet<Digest> {
+/// The blobs that a batch holds and names, with their sizes. It expects of others that they exist.
+fn published(batch: &Batch) -> BTreeMap<Digest, u64> {
     let live = batch.changes.iter().filter_map(|change| match change {
-        Change::Entry { entry, .. } if entry.state == State::Live => Some(entry.hashes.sha256),
+        Change::Entry { entry, .. } if entry.state == State::Live => {
+            Some((entry.hashes.sha256, entry.hashes.size_bytes))
+        }
         _ => None,
     });
-    live.filter(|digest| batch.holds.iter().any(|hold| hold.digest() == *digest)).collect()
+    live.filter(|(digest, _)| batch.holds.iter().any(|hold| hold.digest() == *digest)).collect()
 }

@@ -4,6 +4,8 @@ use super::Store;
 use super::collect::CollectorFigures;
 use crate::blobs::Blobs;
 use crate::blobs::deletion::Deletion;
+use crate::blobs::files::names;
+use crate::blobs::missing::MissingBlobs;
 use crate::cache::{Cache, CacheBounds, FileCache, boot_id};
 use crate::disk::cluster::ClusterId;
 use crate::disk::layout::Layout;
@@ -12,6 +14,7 @@ use crate::disk::space::Space;
 use crate::error::{Error, Result};
 use crate::journal::clock::JournalClock;
 use crate::journal::recent_rows::RecentRows;
+use crate::journal::record::Seq;
 use crate::journal::segments;
 use crate::journal::shipper::{Shipment, Shipper};
 use crate::objects::place::belongs;
@@ -21,8 +24,8 @@ use crate::store::holdings::Holdings;
 use crate::store::open_objects::{Around, ObjectParts};
 use crate::store::open_truth::{Opened, open_truth};
 use crate::store::options::StoreOptions;
-use crate::truth::catalog::Catalog;
-use crate::truth::postgres::{Answers, DatabaseState, Ordered};
+use crate::truth::catalog::{Catalog, EntryReads as _, JournalReads as _};
+use crate::truth::postgres::{Answers, DatabaseState, Folder, Freshness, Leases, Ordered};
 use crate::truth::sqlite::{Sqlite, WITHOUT_SHARED_FILE};
 use crate::writer::Writer;
 use crate::writer::committer::{CLOCK_CORRECTION, Committer};
@@ -60,17 +63,30 @@ impl Store {
             return Err(Error::InCluster(layout.data().to_owned()));
         }
         let Opened { truth, segments } = open_truth(&*disk, vfs, &layout, &space, &log, has_database)?;
+        let (mut everywhere, mut was_lost) = (false, false);
         let (mut truth, link) = match options.database {
             None => (boxed(truth), None),
             Some(database) => {
-                let mut ordered =
-                    Ordered::new(truth.into_copy()?, database, cluster, clock.clone(), log.clone(), &recorder)?;
+                everywhere = database.everywhere;
+                let (mut copy, folder) = (truth.into_copy()?, Folder { id: node, cluster });
+                was_lost = copy.last()? == Seq(0);
+                let mut ordered = Ordered::new(copy, database, folder, clock.clone(), log.clone(), &recorder)?;
                 ordered.catch_up()?;
+                let has_blobs = object_parts.is_some() || !names(&*disk, &layout.blobs_by_digest())?.is_empty();
+                if !has_blobs && ordered.blob_count()? > 0 {
+                    let hint = "bring back the folder `blobs` of the data folder, or set `store.objects` where object storage has them";
+                    log.warn(
+                        "the database has no bytes of packages, and this data folder has none",
+                        &[("hint", &hint)],
+                    );
+                }
                 let link = ordered.link();
+                link.take_name()?;
                 (Box::new(ordered) as Box<dyn Catalog>, Some(link))
             }
         };
         let seq = truth.last()?;
+        was_lost &= seq > Seq(0);
         // Without it a message of an earlier program is less precise.
         let _ = layout.note_program();
         let jump_ms = i64::try_from(options.clock_jump.as_millis()).unwrap_or(i64::MAX);
@@ -178,9 +194,18 @@ impl Store {
         )?;
         committer.count_in(holdings.clone())?;
         let (membership, followed) = (committer.membership(), committer.followed());
+        let leases = link.as_ref().map_or_else(Leases::alone, |link| link.member().leases.clone());
+        let deletion = Deletion::new(blobs.clone(), options.blob_life);
+        let writer = {
+            let (bound, threads) =
+                (bound(BoundName::TruthWriter, options.commits_max), recorder.pool(PoolName::TruthWriter, 1));
+            Arc::new(Writer::start(bound, threads, committer, deletion)?)
+        };
         let objects = match object_parts {
             Some(parts) => Some(parts.start(Around {
                 truth: boxed(Sqlite::reader_by(vfs, &layout.truth())?),
+                writer: has_database.then(|| writer.clone()),
+                was_lost,
                 blobs: blobs.clone(),
                 threads: blob_threads.clone(),
                 disk: disk.clone(),
@@ -188,6 +213,7 @@ impl Store {
                 space: space.clone(),
                 recorder: recorder.clone(),
                 log: log.clone(),
+                leases: leases.clone(),
             })?),
             None => None,
         };
@@ -198,15 +224,13 @@ impl Store {
                 || of_objects.as_deref().is_some_and(ObjectsState::is_away)
         };
         space_figures(&recorder, &space, &journal_clock, is_away);
-        let deletion = Deletion::new(blobs.clone(), options.blob_life);
-        let writer = {
-            let (bound, threads) =
-                (bound(BoundName::TruthWriter, options.commits_max), recorder.pool(PoolName::TruthWriter, 1));
-            Writer::start(bound, threads, committer, deletion)?
-        };
-        if let Some(link) = &link {
+        let member = link.as_ref().map(|link| link.member().clone());
+        if let (Some(link), Some(member)) = (&link, &member) {
+            let answers = Answers { revisions: revisions.clone(), membership: membership.clone() };
+            member.freshness.change_answers(answers);
+            member.saw(seq, false);
             link.ring(writer.bell());
-            link.state().change_answers(Answers { revisions: revisions.clone(), membership: membership.clone() });
+            link.begin_serving();
         }
         let collector = Arc::new(CollectorFigures::default());
         collector_figures(&recorder, &collector);
@@ -226,6 +250,7 @@ impl Store {
             blobs,
             blob_threads,
             objects,
+            missing: MissingBlobs::new(log.clone()),
             cache,
             arrivals,
             changed_upstreams,
@@ -242,6 +267,10 @@ impl Store {
             followed,
             holdings,
             database,
+            leases,
+            freshness: member.as_ref().map_or_else(Freshness::always, |member| member.freshness.clone()),
+            everywhere: member.as_ref().filter(|_| everywhere).map(|member| member.everywhere.clone()),
+            member,
             lock: Mutex::new(Some(lock)),
         }))
     }

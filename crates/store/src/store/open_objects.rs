@@ -10,11 +10,14 @@ use crate::objects::Objects;
 use crate::objects::bell::Bell;
 use crate::objects::blobs::ObjectBlobs;
 use crate::objects::calls::ObjectCalls;
-use crate::objects::keeper::{Claim, Keeper, Keeping, Round};
+use crate::objects::keeper::{Claim, Keeper, Keeping};
 use crate::objects::local_copies::LocalCopies;
+use crate::objects::round::Round;
 use crate::objects::state::ObjectsState;
 use crate::pool::Pool;
 use crate::truth::catalog::Catalog;
+use crate::truth::postgres::Leases;
+use crate::writer::Writer;
 use std::sync::Arc;
 use telemetry::{Log, Recorder};
 use tokio::sync::watch;
@@ -29,6 +32,10 @@ pub(super) struct ObjectParts {
 /// The parts of the store that work with object storage.
 pub(super) struct Around {
     pub(super) truth: Box<dyn Catalog>,
+    /// `None`: there is no database.
+    pub(super) writer: Option<Arc<Writer>>,
+    /// Whether the copy of the truth was made from the database at this start.
+    pub(super) was_lost: bool,
     pub(super) blobs: Arc<Blobs>,
     pub(super) threads: Arc<Pool<Arc<Blobs>>>,
     pub(super) disk: Arc<dyn Disk>,
@@ -36,6 +43,7 @@ pub(super) struct Around {
     pub(super) space: Arc<Space>,
     pub(super) recorder: Arc<Recorder>,
     pub(super) log: Log,
+    pub(super) leases: Arc<Leases>,
 }
 
 impl ObjectParts {
@@ -48,7 +56,7 @@ impl ObjectParts {
     /// Starts the thread.
     pub(super) fn start(self, around: Around) -> Result<StoreObjects> {
         let Self { objects, bell, local } = self;
-        let Around { truth, blobs, threads, disk, layout, space, recorder, log } = around;
+        let Around { truth, writer, was_lost, blobs, threads, disk, layout, space, recorder, log, leases } = around;
         let state =
             Arc::new(ObjectsState::new(objects.url.clone(), recorder.clock().clone(), log.clone(), bell.clone()));
         state.register(&recorder);
@@ -59,6 +67,7 @@ impl ObjectParts {
         let (claim, _) = watch::channel(Claim::Unknown);
         let keeping = Keeping {
             truth,
+            writer,
             objects: objects.clone(),
             blobs,
             local,
@@ -68,10 +77,11 @@ impl ObjectParts {
             recorder,
             log,
             claim,
+            leases,
             bell,
             segments: None,
-            round: watch::channel(Round::default()).0,
+            round: Round::default(),
         };
-        Ok(StoreObjects { blobs: objects, keeper: Keeper::start(keeping)? })
+        Ok(StoreObjects { blobs: objects, keeper: Keeper::start(keeping)?, was_lost })
     }
 }

@@ -134,6 +134,17 @@ impl Store {
         self.read(Lane::Single, event, read).await
     }
 
+    /// When the last index line of any of these repositories was written. `None`: they have none.
+    pub async fn last_line_at(&self, of: Vec<RepositoryId>, event: &mut Event) -> Result<Option<Millis>> {
+        let read = move |truth: &mut dyn Catalog| {
+            let last = of.iter().map(|id| truth.last_line(*id, Seq(i64::MAX.cast_unsigned())));
+            let last = last.collect::<Result<Vec<_>>>()?.into_iter().max().unwrap_or_default();
+            let row = truth.journal(Seq(last.0.saturating_sub(1)), 1)?.into_iter().find(|row| row.seq == last);
+            row.map(|row| truth.moment_of(row.seq, row.at)).transpose()
+        };
+        self.read(Lane::Index, event, read).await
+    }
+
     /// The number, size and packages of a repository's live entries. Read from memory.
     pub fn holding(&self, repository: RepositoryId) -> Holding {
         self.holdings.published(repository)

@@ -29,6 +29,8 @@ use telemetry::BoundName;
 
 /// How often batches are decided again because other processes were quicker. Then they are refused.
 const ATTEMPTS: usize = 64;
+/// The most rows that are put back at a time.
+const PUT_BACK_ROWS: usize = 256;
 
 /// The only code that writes to the truth database.
 pub(crate) struct Committer {
@@ -128,6 +130,7 @@ impl Committer {
         let Written { answers, rows, changing } = self.effects.space.wrote(written)?;
         self.failpoint(Failpoint::AfterCommit)?;
         self.effects.apply(&mut *self.truth, &Numbered::of_batches(batches, &answers), changing)?;
+        self.truth.took_effect(self.last());
         self.recent.append(&rows)?;
         self.failpoint(Failpoint::BeforeAcknowledgement)?;
         Ok(answers)
@@ -184,15 +187,34 @@ impl Committer {
         }
     }
 
-    /// Takes in changes of other processes, which follow the last known one: they become readable, with the same effects as changes of
-    /// this process.
+    /// Adds rows that were lost, as far as they follow the last one.
+    pub(crate) fn put_back(&mut self, rows: &[JournalRow]) -> Result<()> {
+        self.follow()?;
+        for page in rows.chunks(PUT_BACK_ROWS) {
+            if page.first().is_some_and(|first| first.seq.0 == self.last().0 + 1) {
+                self.add(page, |truth| truth.put_back(page))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in changes of other processes, which follow the last known one.
     fn follow_rows(&mut self, rows: &[JournalRow]) -> Result<()> {
+        self.add(rows, |truth| truth.take_in(rows).map(|()| true))
+    }
+
+    /// Adds rows of other processes: they become readable, with the same effects as changes of this process. `take`: whether the catalog took
+    /// them.
+    fn add(&mut self, rows: &[JournalRow], take: impl FnOnce(&mut dyn Catalog) -> Result<bool>) -> Result<()> {
         let before = self.last();
         let changes: Vec<_> = rows.iter().map(Numbered::of_row).collect();
         let changing = self.effects.changing(&changes);
-        self.truth.take_in(rows)?;
+        if !take(&mut *self.truth)? {
+            return Ok(());
+        }
         self.effects.apply(&mut *self.truth, &changes, changing)?;
         self.followed.tell(rows);
+        self.truth.took_effect(self.last());
         self.recent.append(&self.truth.journal_text(before, rows.len(), usize::MAX)?)
     }
 

@@ -8,7 +8,7 @@ pub(crate) mod followed;
 pub(crate) mod group_membership;
 pub(crate) mod revision;
 
-use crate::blobs::deletion::{Deleted, Deletion};
+use crate::blobs::deletion::{Deleted, Deletion, DeletionRows};
 use crate::blobs::digest::Digest;
 use crate::error::{Error, Result};
 use crate::journal::record::Seq;
@@ -143,16 +143,16 @@ impl Writer {
         result
     }
 
-    /// Deletes blobs that are unneeded at `now`, after the waiting batches. `with_rows`: see [`Deletion::turn`].
+    /// Deletes blobs that are unneeded at `now`, after the waiting batches: see [`Deletion::turn`].
     pub(crate) async fn delete(
         &self,
         blobs: Vec<Digest>,
-        with_rows: bool,
+        rows: DeletionRows,
         now: Millis,
         event: &mut Event,
     ) -> Result<Deleted> {
         let deletion = self.deletion.clone();
-        self.run(Op::BlobCollect, event, move |committer| deletion.turn(committer, &blobs, with_rows, now)).await
+        self.run(Op::BlobCollect, event, move |committer| deletion.turn(committer, &blobs, rows, now)).await
     }
 
     /// Does other work on the truth, after the waiting batches. Dropping the future does not cancel it.

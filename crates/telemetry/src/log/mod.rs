@@ -4,11 +4,13 @@
 //! that help to find a defect. There is no global log: code that logs gets a [`Log`].
 
 mod access;
+mod causes;
 mod incident;
 pub(crate) mod lines;
 pub(crate) mod scrub;
 
 pub use access::AccessLog;
+pub use causes::Causes;
 pub use incident::Incident;
 
 use crate::log::scrub::scrub;

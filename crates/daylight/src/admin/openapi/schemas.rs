@@ -5,6 +5,7 @@ use crate::admin::alerts::{AlertsTest, AlertsTested, Receivers};
 use crate::admin::apps::{PurgeApp, PurgedApp};
 use crate::admin::cleanup::{Cleanup, CleanupRequest, Purge, PurgeRequest};
 use crate::admin::clock::{Clock, ClockRepair};
+use crate::admin::cluster::Cluster;
 use crate::admin::contents::{Contents, Removed, Restored};
 use crate::admin::exceptions::NewException;
 use crate::admin::names::{KnownNames, NamesRequest};
@@ -32,6 +33,7 @@ const ANSWERS: &[fn(&mut SchemaGenerator)] = &[
     add::<ChangedRepository>,
     add::<Cleanup>,
     add::<Clock>,
+    add::<Cluster>,
     add::<Collisions>,
     add::<Contents>,
     add::<Exception>,

@@ -1,10 +1,9 @@
 //! Which changes a receiver is told, for sequences of looks.
 
-use super::super::alert::tests::alert;
+use super::super::alert::tests::{alert, teller};
 use super::*;
 use serde_json::json;
 
-const SERVER: &str = "https://packages.example.org";
 const BEGUN: Millis = Millis(1_793_534_400_000);
 
 fn finding(id: &str, kind: FindingKind, folds: &[&str]) -> Finding {
@@ -22,7 +21,7 @@ fn looked(open: Vec<Finding>) -> Looked {
 
 /// What it is told at a look, as `+id` and `-id`.
 fn told(told: &mut Told, looked: &Looked) -> Vec<String> {
-    let alerts = told.unknown("pager", FindingKind::ALL, looked, SERVER);
+    let alerts = told.unknown("pager", FindingKind::ALL, looked, &teller(""));
     told.add(&alerts);
     let sign = |alert: &Alert| if alert.ended.is_some() { '-' } else { '+' };
     alerts.iter().map(|alert| format!("{}{}", sign(alert), alert.id)).collect()
@@ -89,10 +88,10 @@ fn other_kinds_and_the_failure_of_the_receiver_itself_are_not_told_to_it() {
     let open = looked(vec![finding("a@b", CAUSE, &[]), finding("slow@server", IMPACT, &[]), own]);
     let mut pager = Told::default();
     let ids = |alerts: Vec<Alert>| alerts.into_iter().map(|alert| alert.id).collect::<Vec<_>>();
-    assert_eq!(ids(pager.unknown("pager", &[IMPACT, FindingKind::Failure], &open, SERVER)), ["slow@server"]);
-    assert_eq!(pager.unknown("chat", FindingKind::ALL, &open, SERVER).len(), 3);
+    assert_eq!(ids(pager.unknown("pager", &[IMPACT, FindingKind::Failure], &open, &teller(""))), ["slow@server"]);
+    assert_eq!(pager.unknown("chat", FindingKind::ALL, &open, &teller("")).len(), 3);
     pager.add(&[Alert { kind: CAUSE, ..alert("a@b") }]);
-    let narrower = pager.unknown("pager", &[FindingKind::Failure], &open, SERVER);
+    let narrower = pager.unknown("pager", &[FindingKind::Failure], &open, &teller(""));
     assert_eq!(ids(narrower), ["a@b"], "the settings have changed, and its end is told");
 }
 
@@ -122,17 +121,17 @@ fn what_is_told_again_has_present_figures_and_the_same_identity() {
 fn an_alert_whose_answer_was_lost_is_told_again_with_its_number_or_its_end_is() {
     let mut pager = Told::default();
     let open = looked(vec![finding("a@b", CAUSE, &[])]);
-    let mut first = pager.unknown("pager", FindingKind::ALL, &open, SERVER);
+    let mut first = pager.unknown("pager", FindingKind::ALL, &open, &teller(""));
     assert_eq!(pager.attempt(&mut first), ["a@b"]);
     let read: Told = serde_json::from_slice(&pager.bytes().unwrap()).unwrap();
     assert_eq!((read.open(), &read), (0, &pager), "a restart knows it");
-    let mut second = pager.unknown("pager", FindingKind::ALL, &open, SERVER);
+    let mut second = pager.unknown("pager", FindingKind::ALL, &open, &teller(""));
     assert!(pager.attempt(&mut second).is_empty());
     assert_eq!(first, second, "the same number");
     let muted = Looked { muted: ["a@b".to_owned()].into(), ..looked(Vec::new()) };
     assert_eq!(told(&mut pager, &muted), ["-a@b"]);
     assert!(told(&mut pager, &muted).is_empty());
-    let mut anew = pager.unknown("pager", FindingKind::ALL, &open, SERVER);
+    let mut anew = pager.unknown("pager", FindingKind::ALL, &open, &teller(""));
     let marked = pager.attempt(&mut anew);
     assert_ne!(anew[0].telling, first[0].telling, "it is told again");
     pager.unmark(&marked);
@@ -143,7 +142,7 @@ fn an_alert_whose_answer_was_lost_is_told_again_with_its_number_or_its_end_is() 
 fn an_alert_that_was_refused_for_good_is_neither_known_nor_told_again_until_it_is_over() {
     let mut pager = Told::default();
     let open = looked(vec![finding("a@b", CAUSE, &[])]);
-    let mut alerts = pager.unknown("pager", FindingKind::ALL, &open, SERVER);
+    let mut alerts = pager.unknown("pager", FindingKind::ALL, &open, &teller(""));
     let marked = pager.attempt(&mut alerts);
     pager.refuse(&alerts);
     pager.unmark(&marked);
@@ -154,4 +153,17 @@ fn an_alert_that_was_refused_for_good_is_neither_known_nor_told_again_until_it_i
     pager.keep_refused(&over);
     assert_eq!(pager.refused(), 0);
     assert_eq!(told(&mut pager, &open), ["+a@b"]);
+}
+
+#[test]
+fn what_all_nodes_find_alike_has_no_node_and_is_left_to_the_one_that_tells_it() {
+    let open = looked(vec![finding("disk-fills@disk", CAUSE, &[]), finding("name-collisions@group:all", CAUSE, &[])]);
+    let mut pager = Told::default();
+    let alerts = pager.unknown("pager", FindingKind::ALL, &open, &teller("n1"));
+    let nodes: Vec<_> = alerts.iter().map(|alert| (alert.id.as_str(), alert.node.as_str())).collect();
+    assert_eq!(nodes, [("disk-fills@disk", "n1"), ("name-collisions@group:all", "")]);
+    pager.add(&alerts);
+    pager.leave_shared();
+    let own = looked(vec![finding("disk-fills@disk", CAUSE, &[])]);
+    assert!(told(&mut pager, &Looked { uptime: UNKNOWN, ..own }).is_empty(), "its end is not told either");
 }

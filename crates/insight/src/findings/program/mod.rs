@@ -6,6 +6,7 @@ mod certificate_not_renewed;
 mod contradictory_settings;
 mod disk_fills;
 mod lost_webhooks;
+mod missing_files;
 mod name_collisions;
 mod read_only;
 mod removals_held_back;
@@ -24,6 +25,7 @@ pub(super) const ALL: &[&Check] = &[
     &contradictory_settings::CHECK,
     &disk_fills::CHECK,
     &lost_webhooks::CHECK,
+    &missing_files::CHECK,
     &name_collisions::CHECK,
     &read_only::CHECK,
     &removals_held_back::CHECK,

@@ -19,7 +19,7 @@ const REFUSED: [Reason; 5] = [
 pub(super) const CHECK: Check = Check {
     key: "read-only",
     kind: FindingKind::Failure,
-    about: "Nothing is written: the disk is full or below its floor, a sync failed, the clock is in doubt, or PostgreSQL cannot be used",
+    about: "Nothing is written: the disk is full or below its floor, a sync failed, the clock is in doubt, or PostgreSQL or object storage cannot be used",
     when: "the server only reads",
     unless: "",
     after: Duration::ZERO,

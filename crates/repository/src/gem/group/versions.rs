@@ -107,6 +107,7 @@ impl GroupGems<'_> {
         }
         let (rules, told) = (self.rules(), self.heard_of());
         let of = self.made_of(&rules);
+        let begins = if turn.made()?.is_begun() { now } else { self.begins(now, event).await? };
         let News { names, through } = self.news(turn.made()?, &of, &rules, event).await?;
         let members = match &names {
             Names::These(names) if names.len() <= SINGLY => {
@@ -118,7 +119,7 @@ impl GroupGems<'_> {
             log.attempt(|log| {
                 match &names {
                     Names::These(names) => names.iter().for_each(|name| log.touch_if_known(name, members.says(name))),
-                    Names::All => touch_all(log, &members, now)?,
+                    Names::All => touch_all(log, &members, begins)?,
                 }
                 log.settle(of, rules, through, now)
             })
@@ -131,6 +132,16 @@ impl GroupGems<'_> {
         let found = read(turn.made()?, &index);
         index = context.settle_index(turn, stamp, index);
         Ok(ReadLog { index, stamp, found })
+    }
+
+    /// The date of a log that begins now, at which all listed versions existed. Without upstreams it is that of the last change of the
+    /// members, so that a data folder that was lost has the same log again.
+    async fn begins(self, now: Millis, event: &mut Event) -> Result<Millis> {
+        if !self.leaves().iter().all(|leaf| is_hosted(leaf)) {
+            return Ok(now);
+        }
+        let members = self.leaves().iter().map(|leaf| leaf.id).collect();
+        Ok(self.local.store.last_line_at(members, event).await?.unwrap_or(self.local.repository.record.created))
     }
 
     /// The names that may need a new line.
@@ -249,7 +260,7 @@ impl GroupGems<'_> {
 }
 
 /// Touches all names. A new log begins with the lines of the largest upstream if all of them are visible.
-fn touch_all(log: &mut ViewLog, members: &KnownMembers, now: Millis) -> Result<()> {
+fn touch_all(log: &mut ViewLog, members: &KnownMembers, begins: Millis) -> Result<()> {
     if !log.is_begun() {
         if let Some((lines, said)) = members.largest() {
             let whole = lines.len();
@@ -259,7 +270,7 @@ fn touch_all(log: &mut ViewLog, members: &KnownMembers, now: Millis) -> Result<(
                 return Ok(());
             }
         }
-        log.begin(now)?;
+        log.begin(begins)?;
     }
     log.forget_due();
     members.each(|name, says| log.touch(name, says));

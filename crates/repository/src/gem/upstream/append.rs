@@ -78,7 +78,7 @@ impl Follow {
 
     /// Checks that there is memory for this number of bytes of lines: for the text, for its encoded form, and for the
     /// positions of lines.
-    fn fits(&self, bytes: usize) -> Result<()> {
+    pub(crate) fn fits(&self, bytes: usize) -> Result<()> {
         let indexes = &self.remote.remotes.indexes;
         let room = indexes.hold(2 * bytes as u64).inspect_err(|_| indexes.cache().refuse(self.hash()));
         room.map(drop).map_err(|_| invalid("the indexes of all upstreams take as much memory as allowed").into())

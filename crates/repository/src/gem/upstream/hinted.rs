@@ -57,6 +57,10 @@ impl Follow {
 
     /// Compares the changes that a look found with the hints.
     pub(crate) fn hold_against_hints(&self, changes: &[Change]) {
+        // Their hooks may have gone to other nodes.
+        if self.remote.remotes.store.living() > 1 {
+            return;
+        }
         let of = |change: &Change, tokens: &[String], gone: bool| {
             let made = |token: &String| Hint { package: change.name.clone(), version: token.clone(), gone };
             tokens.iter().map(made).collect::<Vec<_>>()

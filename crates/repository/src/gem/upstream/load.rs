@@ -6,8 +6,9 @@
 use crate::error::Result;
 use crate::gem::upstream::dates_file;
 use crate::gem::upstream::follow::Follow;
-use crate::gem::upstream::index::Known;
-use crate::gem::upstream::rows::{self, SeenRow};
+use crate::gem::upstream::index::{Known, UpstreamFile};
+use crate::gem::upstream::listing::Lines;
+use crate::gem::upstream::rows::{self, IndexRow, SeenRow};
 use crate::gem::upstream::saved::Saved;
 use format::gem::upstream::Kept;
 use store::Lane;
@@ -29,6 +30,9 @@ impl Follow {
         }
         if let Some(mut known) = self.read_journal(event).await? {
             known.read_back = self.remote.now();
+            if self.remote.is_followed_elsewhere(Some(known.checked)) {
+                known.tried = known.checked;
+            }
             dates_file::read(&self.context, &self.remote.repository, &mut known, event).await;
             self.index().replace(known);
         }
@@ -58,14 +62,9 @@ fn make(mut known: Known, rows: Vec<SeenRow>, saved: Saved) -> Result<Known> {
     }
     known.log.expect(saved.pieces);
     for SeenRow { seq, at, row } in rows {
-        if row.corrects {
-            known.corrects(&row.lines);
-        } else {
-            known.forgives(&row.lines);
-        }
-        if !row.corrects && saved_by < Some(seq) {
-            file.kept = file.kept.filter(|_| row.relayed);
-            file.kept.iter_mut().for_each(|kept| kept.add(row.lines.as_bytes()));
+        known.mark_by(&row);
+        if saved_by < Some(seq) {
+            file.grow(&row);
         }
         // The upstream confirmed the index when it gained these lines.
         known.checked = at;
@@ -75,4 +74,24 @@ fn make(mut known: Known, rows: Vec<SeenRow>, saved: Saved) -> Result<Known> {
     known.file = file;
     known.settle(last.unwrap_or(known.last), None)?;
     Ok(known)
+}
+
+impl Known {
+    /// Marks and unmarks wrong MD5s, as the lines of a row say.
+    pub(crate) fn mark_by(&mut self, row: &IndexRow) {
+        match row.of() {
+            Lines::Correcting => self.corrects(&row.lines),
+            Lines::Relayed | Lines::Made => self.forgives(&row.lines),
+        }
+    }
+}
+
+impl UpstreamFile {
+    /// The state of the upstream's file after it gained the lines of a row. It is unknown after lines that the file has in other words.
+    pub(crate) fn grow(&mut self, row: &IndexRow) {
+        if !row.corrects {
+            self.kept = self.kept.take().filter(|_| row.relayed);
+            self.kept.iter_mut().for_each(|kept| kept.add(row.lines.as_bytes()));
+        }
+    }
 }

@@ -66,8 +66,16 @@ impl Follow {
         if !self.remote.repository.asks {
             return;
         }
+        if self.is_followed_elsewhere() {
+            self.index().ahead.want(self.index().doubts.due(now));
+            return self.clone().fetch_ahead();
+        }
         let asked = self.index().was_asked_since(Millis(now.0 - PAUSED_AFTER_MS));
-        if !asked && !self.hints().are_waiting() && !self.index().is_idle_look_due(now, IDLE_EVERY_MS) {
+        if !asked
+            && !self.remote.follows_for_others()
+            && !self.hints().are_waiting()
+            && !self.index().is_idle_look_due(now, IDLE_EVERY_MS)
+        {
             return;
         }
         self.index().ahead.want(self.index().doubts.due(now));
@@ -114,13 +122,20 @@ impl Follow {
         hasher.finish()
     }
 
+    /// Whether another node looks at the index, whose rows this one adds.
+    fn is_followed_elsewhere(&self) -> bool {
+        self.remote.is_followed_elsewhere(self.index().read(self.remote.repository.origin, |known| known.tried))
+    }
+
     fn was_tried(&self, since: Millis) -> bool {
         self.index().read(self.remote.repository.origin, |known| known.tried >= since) == Some(true)
     }
 
     async fn checked_since(&self, since: Millis, event: &mut Event) -> Result<()> {
         let (origin, counts) = (self.remote.repository.origin, self.remote.remotes.indexes.cache());
-        if self.was_tried(since) {
+        // A client that requests a new name wants to know more.
+        let may_be_elsewhere = since.0 <= self.now().0 - LOOK_EVERY_MS;
+        if self.was_tried(since) || may_be_elsewhere && self.is_followed_elsewhere() {
             counts.hit();
             return Ok(());
         }

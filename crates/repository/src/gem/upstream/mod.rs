@@ -42,6 +42,7 @@ pub(crate) mod looked;
 pub(crate) mod past;
 pub(crate) mod rows;
 pub(crate) mod saved;
+pub(crate) mod take_in;
 pub(crate) mod vanished;
 pub(crate) mod view;
 pub(crate) mod view_versions;

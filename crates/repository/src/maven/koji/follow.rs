@@ -24,10 +24,13 @@ pub(crate) fn follow(remote: &Remote) {
     let is_changed = koji.follow.has_other_settings(record);
     if !is_changed {
         let has_hints = remote.repository.shared.hints.are_waiting();
-        if !is_used && !has_hints && !koji.follow.is_idle_look_due(now) {
+        if !is_used && !remote.follows_for_others() && !has_hints && !koji.follow.is_idle_look_due(now) {
             return;
         }
         let origin = remote.repository.origin;
+        if remote.is_followed_elsewhere(koji.known(origin).map(|known| known.tried)) {
+            return;
+        }
         if koji.known(origin).is_none() && koji.follow.recent_failure(origin, now).is_some() {
             return;
         }

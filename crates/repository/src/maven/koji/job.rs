@@ -65,7 +65,7 @@ pub(crate) async fn ready(remote: &Remote, event: &mut Event) -> Result<Known> {
     let failures = koji.follow.failures();
     let known = load(remote, event).await?;
     if let Some(known) = &known
-        && (since..=now).contains(&known.tried)
+        && ((since..=now).contains(&known.tried) || remote.is_followed_elsewhere(Some(known.tried)))
         && !has_other_settings()
     {
         return Ok(known.clone());

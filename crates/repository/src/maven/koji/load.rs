@@ -47,7 +47,11 @@ pub(crate) async fn load(remote: &Remote, event: &mut Event) -> Result<Option<Kn
                 *lock(&state.unfit) = Some((origin, now, failure.clone()));
             }
         })?;
-        state.replace(Known::new(origin, Arc::new(map.by(rule))));
+        let mut known = Known::new(origin, Arc::new(map.by(rule)));
+        if remote.is_followed_elsewhere(Some(known.checked)) {
+            known.tried = known.checked;
+        }
+        state.replace(known);
         *lock(&state.room) = Some(room);
     }
     *read = Some(origin);

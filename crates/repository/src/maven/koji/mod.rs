@@ -26,6 +26,7 @@ pub(crate) mod rows;
 pub(crate) mod schedule;
 pub(crate) mod state;
 pub(crate) mod take;
+pub(crate) mod take_in;
 pub(crate) mod words;
 
 use crate::error::Result;

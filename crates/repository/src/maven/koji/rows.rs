@@ -13,6 +13,7 @@ use crate::maven::koji::map::apply::{Committed, NextMap};
 use crate::maven::koji::map::{FoundDigest, FoundFile, KojiMap};
 use crate::maven::koji::rows::form::{Decoded, KojiRow, encode, lean};
 use crate::upstream::Remote;
+use crate::upstream::first_seen::followed_rows::FollowedRow;
 use crate::upstream::first_seen::record::{NewRows, Wrote, write_all};
 use crate::upstream::first_seen::store::FirstSeenStore;
 use serde::de::Error as _;
@@ -21,7 +22,7 @@ use store::{Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
 /// The unit of these rows.
-fn unit(remote: &Remote) -> String {
+pub(crate) fn unit(remote: &Remote) -> String {
     FirstSeenStore::of(remote).units.unit(told::UNIT)
 }
 
@@ -73,7 +74,7 @@ pub(crate) async fn read(remote: &Remote, event: &mut Event) -> Result<KojiMap> 
     let parse = |rows: Vec<store::FirstSeen>| -> Result<Vec<Decoded>, serde_json::Error> {
         let mut decoded: Vec<Decoded> = Vec::new();
         for row in rows {
-            add(&mut decoded, row.seq, row.at, row.seen.get())?;
+            add(&mut decoded, row.seq, row.at, serde_json::from_str(row.seen.get())?)?;
         }
         Ok(decoded)
     };
@@ -84,9 +85,48 @@ pub(crate) async fn read(remote: &Remote, event: &mut Event) -> Result<KojiMap> 
     Ok(remote.remotes.workers.run(Lane::Index, Op::KojiApply, event, make).await?)
 }
 
+/// Rows of other nodes that follow on a map, as the changes of whole looks. `rows`: `None`, if the journal has to be read for them. The rows of
+/// a look whose last row is not here yet are left over.
+pub(crate) async fn of_others(
+    remote: &Remote,
+    map: &KojiMap,
+    rows: Option<Vec<FollowedRow>>,
+    event: &mut Event,
+) -> Result<(Vec<(Vec<Change>, Committed)>, Vec<FollowedRow>)> {
+    let mut rows = match rows {
+        Some(rows) => rows,
+        None => in_journal(remote, event).await?,
+    };
+    rows.retain(|row| row.seq > map.last());
+    let whole = rows.iter().rposition(|row| !form::goes_on(&row.seen)).map_or(0, |last| last + 1);
+    let rest = rows.split_off(whole);
+    let decode = move |(): &mut ()| {
+        let mut decoded: Vec<Decoded> = Vec::new();
+        for FollowedRow { seq, at, seen } in rows {
+            add(&mut decoded, seq, at, serde_json::from_value(seen)?)?;
+        }
+        Ok(decoded.into_iter().map(|of| (of.changes, of.committed)).collect())
+    };
+    let decoded: Result<_, serde_json::Error> =
+        remote.remotes.workers.run(Lane::Index, Op::KojiApply, event, decode).await?;
+    Ok((decoded.map_err(unreadable(remote))?, rest))
+}
+
+/// All rows of the repository's upstream.
+async fn in_journal(remote: &Remote, event: &mut Event) -> Result<Vec<FollowedRow>> {
+    let parse = |rows: Vec<store::FirstSeen>| -> Result<Vec<FollowedRow>, serde_json::Error> {
+        let parse = |row: store::FirstSeen| {
+            Ok(FollowedRow { seq: row.seq, at: row.at, seen: serde_json::from_str(row.seen.get())? })
+        };
+        rows.into_iter().map(parse).collect()
+    };
+    let store = &remote.remotes.store;
+    let read = store.first_seen(remote.repository.id, &unit(remote), None, parse, event).await?;
+    read.map_err(unreadable(remote))
+}
+
 /// Adds a row to the looks that the rows before it are of.
-fn add(decoded: &mut Vec<Decoded>, seq: Seq, at: Millis, json: &str) -> Result<(), serde_json::Error> {
-    let content: KojiRow = serde_json::from_str(json)?;
+fn add(decoded: &mut Vec<Decoded>, seq: Seq, at: Millis, content: KojiRow) -> Result<(), serde_json::Error> {
     match decoded.last_mut().filter(|last| last.goes_on) {
         Some(last) => last.add(seq, at, content),
         None => {
@@ -167,7 +207,7 @@ pub(crate) mod tests {
     pub(crate) fn read(rows: Vec<Row>) -> KojiMap {
         let mut decoded = Vec::new();
         for row in rows {
-            add(&mut decoded, row.seq, row.at, &row.json).unwrap();
+            add(&mut decoded, row.seq, row.at, serde_json::from_str(&row.json).unwrap()).unwrap();
         }
         replay(decoded)
     }

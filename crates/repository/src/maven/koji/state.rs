@@ -5,6 +5,7 @@ use crate::maven::koji::map::KojiMap;
 use crate::maven::koji::moments::Moments;
 use crate::maven::koji::schedule::Following;
 use crate::upstream::failure::Failure;
+use crate::upstream::first_seen::followed_rows::FollowedRows;
 use format::koji::model::EventId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -29,6 +30,8 @@ pub(crate) struct KojiState {
     pub(crate) counted: Counted,
     /// When looks are due, and what the last one leaves for the next.
     pub(crate) follow: Following,
+    /// Changes that other nodes saw and that are not added to the map yet.
+    pub(crate) followed_rows: FollowedRows,
 }
 
 /// The known state of a hub.

@@ -70,10 +70,30 @@ pub(crate) async fn take(remote: &Remote, mut changes: Vec<Change>, event: &mut 
         }
     };
     let committed = committed.unwrap_or_else(|| Committed::in_memory(now, UNRECORDED));
-    let (of, builds) = (before.clone(), builds_of(&changes));
+    put(remote, known, vec![(changes, committed)], event).await
+}
+
+/// Replaces the known state by the one after these changes. Every answer that depends on a changed folder ends with it. The caller has the
+/// turn of looks.
+///
+/// # Errors
+///
+/// A map that would not fit into `upstream.koji_maps_bytes`.
+pub(super) async fn put(
+    remote: &Remote,
+    known: Known,
+    commits: Vec<(Vec<Change>, Committed)>,
+    event: &mut Event,
+) -> Result<Taken> {
+    let (state, origin) = (remote.repository.shared.koji(), remote.repository.origin);
+    let of = known.map.clone();
     let make = move |(): &mut ()| {
         let mut next = NextMap::of(&of);
-        next.add(&changes, committed);
+        let mut builds = HashSet::new();
+        for (changes, committed) in commits {
+            builds.extend(builds_of(&changes));
+            next.add(&changes, committed);
+        }
         let next = next.finish();
         let folders = next.folders_of_all(&builds);
         let moved = folders.iter().filter_map(|folder| moved(&of, &next, folder)).collect::<Vec<_>>();

@@ -2,6 +2,7 @@
 
 pub(crate) mod age_key;
 pub(crate) mod collected;
+pub(crate) mod followed_rows;
 pub(crate) mod history;
 pub(crate) mod observation;
 pub(crate) mod record;

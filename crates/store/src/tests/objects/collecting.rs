@@ -94,3 +94,29 @@ async fn a_transaction_whose_object_was_collected_meanwhile_sends_the_bytes_agai
     assert_eq!(world.read(digest).await.unwrap(), "rack-1");
     other.close();
 }
+
+#[tokio::test]
+async fn a_round_over_few_blobs_lists_them_with_one_call_and_over_many_with_one_for_each_first_byte() {
+    let world = World::new().await;
+    let (gone, live) = (world.publish(1).await.unwrap(), world.publish(2).await.unwrap());
+    world.purge(1).await;
+    let lists = || world.there.asked("LIST test/blobs").len();
+    // The thread compares the disk with object storage once after the start.
+    while lists() < 256 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(world.collect().await, 1);
+    assert_eq!(lists(), 256 + 1);
+    assert!(!world.has_object(&gone, 0).await && world.has_object(&live, 0).await);
+    // What nobody named makes them many.
+    for number in 0..=(2 * 16_384) {
+        world
+            .there
+            .inner
+            .put(&world.key(&Hashes::of(format!("{number}").as_bytes()).sha256, 9), "".into())
+            .await
+            .unwrap();
+    }
+    world.collect().await;
+    assert_eq!(lists(), 256 + 1 + 1 + 256);
+}

@@ -166,6 +166,7 @@ impl ObjectStore for Lying {
     }
 
     fn list(&self, prefix: Option<&Key>) -> BoxStream<'static, Result<ObjectMeta>> {
+        lock(&self.asked).push(format!("LIST {}", prefix.cloned().unwrap_or_default()));
         match *lock(&self.fault) {
             Fault::Fails => futures_util::stream::once(async { Err(failure()) }).boxed(),
             Fault::Hangs => futures_util::stream::pending().boxed(),

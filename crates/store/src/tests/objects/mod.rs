@@ -1,6 +1,7 @@
 //! A store with object storage: where bytes are, which survive, and which writes are refused.
 
 mod collecting;
+mod lost;
 mod lying;
 mod segments;
 

@@ -55,14 +55,30 @@ impl JournalRow {
         Self { v: Self::VERSION, seq, at, by, from, change }
     }
 
+    /// A row as it is stored. A later version may have changes that this program does not know.
+    pub(crate) fn read(seq: Seq, body: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Version {
+            v: u32,
+        }
+        serde_json::from_str(body).map_err(|why| match serde_json::from_str(body) {
+            Ok(Version { v }) if v > Self::VERSION => Self::later(seq, v),
+            _ => Error::row(seq)(why),
+        })
+    }
+
+    fn later(seq: Seq, v: u32) -> Error {
+        let why = format!("it has version `{v}`, and this program reads up to `{}`", Self::VERSION);
+        Error::Row { seq, why }
+    }
+
     /// An error unless the row directly follows `last` and has a version that this program can replay.
     pub(crate) fn follows(&self, last: Seq) -> Result<()> {
         if self.seq.0 != last.0 + 1 {
             return Err(Error::Gap { after: last, found: self.seq });
         }
         if self.v > Self::VERSION {
-            let why = format!("it has version `{}`, and this program reads up to `{}`", self.v, Self::VERSION);
-            return Err(Error::Row { seq: self.seq, why });
+            return Err(Self::later(self.seq, self.v));
         }
         Ok(())
     }

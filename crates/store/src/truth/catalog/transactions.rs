@@ -39,6 +39,14 @@ pub trait Transactions {
     /// Makes rows of other processes readable here, where they are not yet.
     fn take_in(&mut self, rows: &[JournalRow]) -> Result<()>;
 
+    /// The effects of all changes up to this one are done in this process: every answer from now on is made with them.
+    fn took_effect(&mut self, _last: Seq) {}
+
+    /// Adds rows that were lost and that follow the last one. `false`: another process has added rows meanwhile, and these are not added.
+    fn put_back(&mut self, rows: &[JournalRow]) -> Result<bool> {
+        self.replay(rows).map(|()| true)
+    }
+
     /// Replaces a note by what `change` makes of it, in a transaction of its own; `None`: it stays. A note is a small text under a
     /// name that all processes share and that is no part of the history. `change` may be called again, if another process was
     /// quicker.

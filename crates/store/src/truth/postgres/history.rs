@@ -3,19 +3,22 @@
 //! A standby that was promoted may lack the last changes. Then this node still has them, and puts them back. If it has other changes
 //! under the same numbers, somebody has to decide: nothing is written, and nothing is overwritten.
 
-use super::ordered::{Ordered, random};
-use super::session::{Answer, Append, Session};
+use super::ordered::Ordered;
+use super::session::{Answer, Append, SMALLER_MAX, Session, random};
 use crate::error::{Error, Result};
 use crate::journal::clock_doubt::ClockDoubt;
 use crate::journal::record::Seq;
 use crate::truth::catalog::{JournalReads as _, Transactions as _};
 use std::sync::Arc;
-use telemetry::{Job, Op};
+use telemetry::{Job, Op, Tick};
 use tokio::time::Instant;
 
 /// The most rows that are put back at a time, and their most bytes.
 const PUT_BACK_ROWS: usize = 256;
 const PUT_BACK_BYTES: usize = 1 << 20;
+
+/// How often the log tells how far reading has come, in nanoseconds.
+const TELL_EVERY_NS: u64 = 10_000_000_000;
 
 impl Ordered {
     /// Reads everything from the database that the copy does not have, at the start. If the database is away, the copy must do.
@@ -33,8 +36,13 @@ impl Ordered {
             Err(Error::DatabaseAway { url, cause }) if last == Seq(0) => Err(Error::NoCopy { url, cause }),
             // What the database lacks is put back once it can be.
             Err(Error::DatabaseAway { .. } | Error::Clock(_)) => Ok(()),
+            Err(Error::DatabaseRefuses { .. }) if last > Seq(0) => Ok(()),
             // Its reads go on, and its changes are refused.
-            Err(Error::DatabaseOther { .. }) if self.cluster.get().is_some() && self.agreed_on_cluster() => Ok(()),
+            Err(Error::DatabaseOther { .. } | Error::DatabaseAhead { .. })
+                if self.cluster.get().is_some() && self.agreed_on_cluster() =>
+            {
+                Ok(())
+            }
             done => done,
         }
     }
@@ -47,14 +55,36 @@ impl Ordered {
             Seq(0) => self.link.session(self.link.deadline())?,
             _ => self.link.first_session()?,
         };
+        let (mut told, mut lost) = (Tick::now(), 0);
         loop {
             let after = self.copy.last()?;
-            let rows = self.others(after)?;
+            let rows = match self.others(after) {
+                // Over a slow connection the next page is smaller.
+                Err(Error::DatabaseAway { .. }) if lost < SMALLER_MAX => {
+                    lost += 1;
+                    self.link.session(self.link.deadline())?;
+                    continue;
+                }
+                rows => rows?,
+            };
+            lost = 0;
             if rows.is_empty() {
                 return Ok(());
             }
-            self.replay(&rows)?;
+            self.take_in(&rows)?;
+            if Tick::now().since(told) > TELL_EVERY_NS {
+                told = Tick::now();
+                let figures: [(&str, &dyn std::fmt::Display); 2] =
+                    [("read", &self.copy.last()?.0), ("of", &self.counter()?.0)];
+                self.log.info("changes are being read from the database", &figures);
+            }
         }
+    }
+
+    /// The number of the last row of the database.
+    fn counter(&self) -> Result<Seq> {
+        let session = self.link.session(self.link.deadline())?;
+        self.link.ask(async move { session.counter().await })
     }
 
     fn agreed_on_cluster(&self) -> bool {
@@ -76,6 +106,7 @@ impl Ordered {
                 compared?;
                 self.agreed = session.number;
                 self.link.state().is_ours();
+                self.link.member().agrees(session.number);
                 Ok(())
             }
         }
@@ -87,6 +118,7 @@ impl Ordered {
             async move { session.counter().await }
         })?;
         let other = |why: String| Error::DatabaseOther { url: self.link.options().url.clone(), why };
+        let moves_in = self.cluster.get().is_none() && known > Seq(0);
         match self.cluster.get() {
             Some(id) if id == session.cluster => {}
             Some(_) => return Err(other("it is not the database that this data folder belongs to".to_owned())),
@@ -114,7 +146,23 @@ impl Ordered {
                 return Err(Error::DatabaseOther { url: self.link.options().url.clone(), why });
             }
         }
-        if counter < known { self.put_back(session, counter, known) } else { Ok(()) }
+        if counter >= known {
+            return Ok(());
+        }
+        let put = self.put_back(session, counter, known);
+        if put.is_err() && moves_in && !self.is_first_row(session)? {
+            // Another one moved in meanwhile.
+            self.cluster.leave()?;
+        }
+        put
+    }
+
+    /// Whether the first row of the database is that of the copy, or the database has none.
+    fn is_first_row(&mut self, session: &Arc<Session>) -> Result<bool> {
+        let session = session.clone();
+        let theirs = self.link.ask(async move { session.row(Seq(1)).await })?;
+        let ours = self.copy.journal_text(Seq(0), 1, usize::MAX)?.into_iter().next();
+        Ok(theirs.is_none_or(|theirs| ours.is_some_and(|(_, ours)| ours == theirs)))
     }
 
     /// Writes rows of the copy that the database lacks: those after `counter` up to `known`.
@@ -134,9 +182,9 @@ impl Ordered {
             let Some(last) = rows.last().map(|(seq, _)| *seq) else { break };
             let bodies = rows.into_iter().map(|(_, body)| body).collect();
             let append = Append { id: random()?, after, bodies };
-            let (session, node, clock_ms) = (session.clone(), self.link.options().node.clone(), self.clock_ms());
-            match self.link.ask(async move { session.append(&append, &node, clock_ms).await })? {
-                Answer::Made => after = last,
+            let (session, by, clock_ms) = (session.clone(), self.link.member().by.clone(), self.clock_ms());
+            match self.link.ask(async move { session.append(&append, &by, clock_ms).await })? {
+                Answer::Made { .. } => after = last,
                 Answer::Clock(ahead_ms) => return Err(Error::Clock(ClockDoubt::OffFromDatabase(ahead_ms))),
                 // Another node puts the same rows back. The next attempt looks again.
                 Answer::Moved => {

@@ -1,30 +1,41 @@
-//! The thread that keeps a connection to the database, connects again when it ends, and notices what others write.
+//! The thread that keeps a connection to the database, connects again when it ends, beats, and notices what others write.
 //!
-//! A notification is only a bell, because it is lost when nobody listens: the number of the last row is read each second, and rows are
-//! read by their numbers. The same question shows a database that has stopped to answer.
+//! A notification is only a bell, because it is lost when nobody listens: each beat tells the number of the last row, and rows are
+//! read by their numbers. A beat without an answer shows a database that has stopped to answer.
 
+use super::dial::dial;
+use super::member::{Course, Member, Next};
+use super::nodes::NodeState;
 use super::options::{DatabaseOptions, DatabaseStream};
-use super::session::{ANSWER, Session, Unusable, told};
+use super::rhythm::BEAT;
+use super::session::{ANSWER, Session, Unusable, random, told};
 use super::state::DatabaseState;
 use crate::error::{Error, Result};
+use crate::journal::record::Seq;
 use std::future::{Future, poll_fn};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::{Job, Op, Recorder, lock};
+use telemetry::{Job, Log, Op, Recorder, Tick, lock};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_postgres::tls::NoTlsStream;
-use tokio_postgres::{AsyncMessage, Config, Connection, NoTls};
+use tokio_postgres::{AsyncMessage, Connection};
 
-/// How often an idle connection is asked for the last number.
-const BEAT: Duration = Duration::from_secs(1);
+/// How long a start waits until it is known whether this node has its name, and then until its answers may be called fresh.
+const JOIN: Duration = Duration::from_secs(3);
+/// How long a stop waits for the database.
+const LEAVE: Duration = Duration::from_millis(300);
 /// The pause after a failed attempt to connect. It doubles up to the second one.
 const PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
+/// How often a start looks whether its answers may be called fresh.
+const STEP: Duration = Duration::from_millis(1);
+/// How often dues are looked for when there are none.
+const IDLE: Duration = Duration::from_secs(60);
 
 type Bell = Arc<dyn Fn() + Send + Sync>;
 
@@ -38,6 +49,7 @@ pub(crate) struct Link {
 struct Shared {
     options: DatabaseOptions,
     state: Arc<DatabaseState>,
+    member: Arc<Member>,
     recorder: Arc<Recorder>,
     /// The connection, or why somebody has to act; `None`: there is none now.
     session: watch::Sender<Option<Result<Arc<Session>>>>,
@@ -52,16 +64,26 @@ struct Shared {
 
 impl Link {
     /// Starts the thread.
-    pub(super) fn start(options: DatabaseOptions, state: Arc<DatabaseState>, recorder: Arc<Recorder>) -> Result<Self> {
+    pub(super) fn start(
+        options: DatabaseOptions,
+        folder: u128,
+        state: Arc<DatabaseState>,
+        log: Log,
+        recorder: Arc<Recorder>,
+    ) -> Result<Self> {
+        let wake = Arc::<Notify>::default();
+        let member = Arc::new(Member::new(options.clone(), folder, random()?, log, wake.clone()));
         let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::thread)?;
         let handle = runtime.handle().clone();
+        member.register(&recorder);
         let shared = Arc::new(Shared {
             options,
             state,
+            member,
             recorder,
             session: watch::Sender::new(None),
             outage: Mutex::new(Some(Instant::now())),
-            wake: Arc::default(),
+            wake,
             stop: Notify::new(),
             known: AtomicU64::new(0),
             bell: OnceLock::new(),
@@ -71,7 +93,10 @@ impl Link {
             move || {
                 runtime.block_on(async {
                     let task = tokio::spawn(shared.clone().keep_connected());
-                    shared.stop.notified().await;
+                    tokio::select! {
+                        () = shared.stop.notified() => {}
+                        () = shared.end_overdue() => {}
+                    }
                     task.abort();
                 });
             }
@@ -83,6 +108,11 @@ impl Link {
     /// Whether the database answers.
     pub(crate) fn state(&self) -> &Arc<DatabaseState> {
         &self.shared.state
+    }
+
+    /// This node among the others.
+    pub(crate) fn member(&self) -> &Arc<Member> {
+        &self.shared.member
     }
 
     pub(super) fn options(&self) -> &DatabaseOptions {
@@ -102,6 +132,26 @@ impl Link {
     /// The bell does not ring for rows up to this one.
     pub(super) fn knows(&self, seq: u64) {
         self.shared.known.store(seq, Ordering::Release);
+    }
+
+    /// An error if another living node has the name of this one. Nothing is known while the database is away.
+    pub(crate) fn take_name(&self) -> Result<()> {
+        if self.shared.state.is_away() {
+            return Ok(());
+        }
+        let named = self.shared.member.clone().named();
+        self.run(async move { timeout(JOIN, named).await.unwrap_or(Ok(())) })?
+    }
+
+    /// This node answers from now on. Waits until it may call its answers fresh, as long as the database is there.
+    pub(crate) fn begin_serving(&self) {
+        let member = self.shared.member.clone();
+        member.is_now(NodeState::Serving);
+        let until = Instant::now() + JOIN;
+        let waits = || !self.shared.state.is_away() && self.shared.state.unfollowed().is_none();
+        while !member.freshness.is_fresh() && waits() && Instant::now() < until {
+            let _ = self.run(async { sleep(STEP).await });
+        }
     }
 
     /// Until when a change may wait: an outage is waited for once, however many changes come meanwhile.
@@ -160,10 +210,15 @@ impl Link {
         Error::DatabaseAway { url: self.shared.options.url.clone(), cause }
     }
 
-    /// Ends the thread and the connection.
+    /// Ends the thread and the connection. The others need not wait for this node any more.
     pub(super) fn close(&self) {
-        self.shared.stop.notify_one();
         if let Some(thread) = lock(&self.thread).take() {
+            let session = self.shared.session.borrow().clone();
+            if let Some(Ok(session)) = session {
+                let by = self.shared.member.by.clone();
+                let _ = self.run(async move { timeout(LEAVE, session.leave(&by)).await.is_ok() });
+            }
+            self.shared.stop.notify_one();
             let _ = thread.join();
         }
     }
@@ -204,8 +259,13 @@ impl Shared {
                     self.state.went_away(&cause);
                     self.lose(None);
                 }
-                Err(Unusable::Other(why)) => {
-                    let error = Error::DatabaseOther { url: self.options.url.clone(), why };
+                Err(unusable @ Unusable::Refused(..)) => {
+                    let error = unusable.told(&self.options.url);
+                    self.state.went_away(&error.to_string());
+                    self.lose(Some(Err(error)));
+                }
+                Err(unusable @ Unusable::Other(_)) => {
+                    let error = unusable.told(&self.options.url);
                     self.state.is_other(&error);
                     self.lose(Some(Err(error)));
                 }
@@ -227,40 +287,64 @@ impl Shared {
         *lock(&self.outage) = None;
         self.state.is_back();
         self.session.send_replace(Some(Ok(session.clone())));
+        self.member.freshness.forget_beats();
         self.ring();
+        let mut course = Course::default();
         loop {
-            let _ = timeout(BEAT, self.wake.notified()).await;
+            self.state.counts.beats.fetch_add(1, Ordering::Relaxed);
+            let next = match self.member.beat(&session, &mut course).await {
+                Ok(next) => next,
+                // The database answers, and cannot write.
+                Err(_) if session.broken().is_none() => Next::Wait,
+                Err(cause) => return cause,
+            };
+            if self.member.counter().0 != self.known.load(Ordering::Acquire) {
+                self.ring();
+            }
+            if next == Next::Wait {
+                let _ = timeout(BEAT, self.wake.notified()).await;
+            }
             if let Some(cause) = session.broken() {
                 return cause;
             }
-            // An answer that is awaited shows as much, and would delay this one.
-            if session.is_busy() {
-                continue;
-            }
-            match session.counter().await {
-                Ok(last) if last.0 != self.known.load(Ordering::Acquire) => self.ring(),
-                Ok(_) => {}
-                Err(cause) => return cause,
+            if self.state.is_refusing() {
+                // If the connection ends, the next beat tells.
+                let _ = session.try_to_write().await;
             }
         }
     }
 
-    async fn connect(self: &Arc<Self>, number: u64) -> Result<(Session, AbortHandle), Unusable> {
-        let door = &self.options.door;
-        let away = |error: std::io::Error| Unusable::Away(error.to_string());
-        let mut config = Config::new();
-        config.user(&self.options.user).dbname(&self.options.name).application_name("daylight");
-        if let Some(password) = door.password().map_err(away)? {
-            config.password(password);
+    /// Ends what was waited for long enough, also while there is no connection.
+    async fn end_overdue(&self) {
+        loop {
+            let dues = [self.member.everywhere.end_overdue(), self.member.freshness.end_overdue()];
+            let now = Tick::now();
+            let next = dues.into_iter().flatten().map(|due| Duration::from_nanos(due.since(now))).min();
+            let _ = timeout(next.unwrap_or(IDLE), self.member.due.notified()).await;
         }
-        let stream = door.dial().await.map_err(away)?;
-        let (client, connection) = config.connect_raw(stream, NoTls).await?;
+    }
+
+    async fn connect(self: &Arc<Self>, number: u64) -> Result<(Session, AbortHandle), Unusable> {
+        let (client, connection) = dial(&self.options).await?;
         let driver = tokio::spawn(self.clone().drive(connection)).abort_handle();
-        let session = Session::set_up(client, number, self.wake.clone()).await;
+        let session = Session::set_up(client, number, self.wake.clone(), self.state.clone()).await;
         if session.is_err() {
             driver.abort();
         }
         session.map(|session| (session, driver))
+    }
+
+    /// A notification: the number of the last row, or what another node has seen.
+    fn hear(&self, told: &str) {
+        let known = self.known.load(Ordering::Acquire);
+        let seen = told.strip_prefix("seen ").and_then(|seen| seen.split_once(' '));
+        match (seen, told.parse::<u64>()) {
+            (Some((seq, instance)), _) => {
+                seq.parse().into_iter().for_each(|seq| self.member.everywhere.has(instance, Seq(seq)));
+            }
+            (None, Ok(number)) if number > known => self.ring(),
+            (None, _) => {}
+        }
     }
 
     /// Moves the messages of a connection until it ends.
@@ -268,10 +352,7 @@ impl Shared {
         let cause = loop {
             match poll_fn(|context| connection.poll_message(context)).await {
                 Some(Ok(AsyncMessage::Notification(told))) => {
-                    let number = told.payload().parse::<u64>();
-                    if number.is_ok_and(|number| number > self.known.load(Ordering::Acquire)) {
-                        self.ring();
-                    }
+                    self.hear(told.payload());
                 }
                 Some(Ok(_)) => {}
                 Some(Err(error)) => break told(&error),

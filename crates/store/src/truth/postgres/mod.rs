@@ -16,21 +16,40 @@
 //! An append whose answer was lost is sent again under the same identity, and the database recognizes rows that it already has. If it stays
 //! away, the change is refused. If it was made nevertheless, its rows are found as those of another node would be.
 //!
+//! Nodes know of each other by beats, which tell what each has seen. An answer is fresh until a second after the last beat whose changes have
+//! taken effect, and a change is acknowledged when each node with fresh answers has it.
+//!
 //! An acknowledged change is durable in the database. The copy is behind it at most, and fills up from it: after a restart, after a power
 //! failure (it does not sync), or from nothing.
 
+mod beat;
+mod dial;
+mod everywhere;
+mod freshness;
 mod history;
+mod leases;
 mod link;
+mod member;
+mod nodes;
 mod options;
 mod ordered;
 mod reads;
+mod refusal;
+mod rhythm;
 mod schema;
 mod session;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
+pub use dial::try_database;
+pub(crate) use everywhere::Everywhere;
+pub(crate) use freshness::Answers;
+pub use freshness::Freshness;
+pub use leases::Leases;
+pub(crate) use member::Member;
+pub use nodes::{NodeRow, NodeState};
 pub use options::{DatabaseDialling, DatabaseDoor, DatabaseOptions, DatabaseStream};
-pub(crate) use ordered::Ordered;
-pub(crate) use state::Answers;
+pub(crate) use ordered::{Folder, Ordered};
+pub use refusal::DatabaseRefusal;
 pub use state::{DatabaseAway, DatabaseState};

@@ -18,7 +18,8 @@ pub type DatabaseDialling<'a> = Pin<Box<dyn Future<Output = io::Result<Box<dyn D
 
 /// The way to the database. This crate opens no connections itself.
 pub trait DatabaseDoor: fmt::Debug + Send + Sync {
-    /// Connects. It ends in limited time, and its error is a sentence for people, such as "nothing listens on `127.0.0.1:5432`".
+    /// Connects. It ends in limited time, and its error is a sentence for people, such as "nothing listens on `127.0.0.1:5432`". Its kind is
+    /// `PermissionDenied` where TLS fails, which only people can change.
     fn dial(&self) -> DatabaseDialling<'_>;
 
     /// The password, which is read again for each connection; `None`: there is none.
@@ -39,8 +40,14 @@ pub struct DatabaseOptions {
     /// Whether a data folder with changes that has belonged to no database writes them into this one, which must be empty. Otherwise it is
     /// refused ([`crate::Error::NotAdopted`]).
     pub adopt: bool,
-    /// The name of this node, which each row of the journal has in the database.
+    /// The name of this node, which each row of the journal has in the database. No two living nodes have the same.
     pub node: String,
+    /// The URL of this node, for people.
+    pub node_url: String,
+    /// The version of the program.
+    pub version: String,
+    /// Whether a change is acknowledged only when every node has it that calls its answers fresh; otherwise when this node has it.
+    pub everywhere: bool,
     /// How long a change waits for the database, counted from the beginning of an outage. Then it is refused with
     /// [`crate::Error::DatabaseAway`].
     pub patience: Duration,

@@ -2,7 +2,7 @@
 
 use super::link::Link;
 use super::options::DatabaseOptions;
-use super::session::{Answer, Append};
+use super::session::{Answer, Append, SMALLER_MAX, random};
 use super::state::DatabaseState;
 use crate::disk::cluster::ClusterId;
 use crate::error::{Error, Result};
@@ -27,6 +27,18 @@ pub(crate) struct Ordered {
     pub(super) agreed: u64,
     /// The last row before the open transaction.
     after: Seq,
+    /// The last row of another node.
+    followed: Seq,
+    /// How often a page of rows became smaller because one did not come, since all of them came last.
+    smaller: u32,
+}
+
+/// The data folder of the copy.
+pub(crate) struct Folder {
+    /// Its identity.
+    pub(crate) id: u128,
+    /// The cluster that it belongs to.
+    pub(crate) cluster: ClusterId,
 }
 
 impl Ordered {
@@ -34,14 +46,15 @@ impl Ordered {
     pub(crate) fn new(
         copy: Sqlite,
         options: DatabaseOptions,
-        cluster: ClusterId,
+        folder: Folder,
         clock: Clock,
         log: Log,
         recorder: &Arc<Recorder>,
     ) -> Result<Self> {
         let state = DatabaseState::new(&options.url, clock.clone(), log.clone(), recorder);
-        let link = Arc::new(Link::start(options, state, recorder.clone())?);
-        Ok(Self { copy, link, clock, log, cluster, agreed: 0, after: Seq(0) })
+        let link = Arc::new(Link::start(options, folder.id, state, log.clone(), recorder.clone())?);
+        let cluster = folder.cluster;
+        Ok(Self { copy, link, clock, log, cluster, agreed: 0, after: Seq(0), followed: Seq(0), smaller: 0 })
     }
 
     /// The connection.
@@ -58,7 +71,7 @@ impl Ordered {
         let appending = job.running(Op::DatabaseAppend);
         let answer = loop {
             match self.attempt(&append, deadline, &mut sent) {
-                Err(Error::DatabaseAway { .. }) if Instant::now() < deadline => {}
+                Err(Error::DatabaseAway { .. }) if Instant::now() < deadline && !self.link.state().is_refusing() => {}
                 answer => break answer,
             }
         };
@@ -75,8 +88,8 @@ impl Ordered {
         if std::mem::replace(sent, true) {
             counts.lost_answers.fetch_add(1, Ordering::Relaxed);
         }
-        let (append, node, clock_ms) = (append.clone(), self.link.options().node.clone(), self.clock_ms());
-        self.link.ask(async move { session.append(&append, &node, clock_ms).await })
+        let (append, by, clock_ms) = (append.clone(), self.link.member().by.clone(), self.clock_ms());
+        self.link.ask(async move { session.append(&append, &by, clock_ms).await })
     }
 
     /// The time of this node, to be compared with that of the database. A clock that somebody has set is not.
@@ -87,8 +100,31 @@ impl Ordered {
     /// Sends the rows of the open transaction. Also if there are none: what was refused, or only expected, was decided by the last change.
     fn send(&mut self) -> Result<Answer> {
         let rows = self.copy.journal_text(self.after, usize::MAX, usize::MAX)?;
-        self.link.knows(self.after.0 + rows.len() as u64);
-        self.append(self.after, rows.into_iter().map(|(_, body)| body).collect())
+        let last = Seq(self.after.0 + rows.len() as u64);
+        self.link.knows(last.0);
+        let answer = self.append(self.after, rows.into_iter().map(|(_, body)| body).collect())?;
+        if let Answer::Made { alone } = answer {
+            self.link.member().everywhere.made(last, alone);
+        }
+        Ok(answer)
+    }
+
+    /// Says that nothing is followed any more, if a row of the database is one that no program of this version has written.
+    fn check_followed<T>(&self, taken: Result<T>) -> Result<T> {
+        let state = self.link.state();
+        match taken {
+            Err(why @ (Error::Row { .. } | Error::Gap { .. })) => {
+                let error = Error::DatabaseAhead { url: self.link.options().url.clone(), why: why.to_string() };
+                state.cannot_follow(&error);
+                Err(error)
+            }
+            taken => {
+                if taken.is_ok() {
+                    state.follows();
+                }
+                taken
+            }
+        }
     }
 }
 
@@ -101,7 +137,7 @@ impl Transactions for Ordered {
     /// If the copy cannot commit what the database has taken, the rows come back as those of others.
     fn commit(&mut self) -> Result<Committed> {
         let failed = match self.send() {
-            Ok(Answer::Made) => {
+            Ok(Answer::Made { .. }) => {
                 return Ok(match self.copy.commit()? {
                     // The database has the rows. They come back as those of others, and must not be decided again.
                     Committed::Failed(error) => {
@@ -144,13 +180,37 @@ impl Transactions for Ordered {
     fn others(&mut self, after: Seq) -> Result<Vec<JournalRow>> {
         let session = self.link.session(Instant::now())?;
         self.agree(&session, after)?;
-        let rows = self.link.ask(async move { session.rows(after).await })?;
-        let parse = |(seq, body): &(Seq, String)| serde_json::from_str(body).map_err(Error::row(*seq));
-        rows.iter().map(parse).collect()
+        let smaller = self.smaller;
+        let rows = self.link.ask(async move { session.rows(after, smaller).await });
+        self.smaller = match &rows {
+            Err(_) => SMALLER_MAX.min(smaller + 1),
+            Ok(rows) if rows.is_empty() => 0,
+            Ok(_) => smaller,
+        };
+        let rows = rows?.iter().map(|(seq, body)| JournalRow::read(*seq, body)).collect();
+        self.check_followed(rows)
     }
 
     fn take_in(&mut self, rows: &[JournalRow]) -> Result<()> {
-        self.replay(rows)
+        let taken = self.replay(rows);
+        self.check_followed(taken)?;
+        self.followed = self.copy.last()?;
+        Ok(())
+    }
+
+    fn took_effect(&mut self, last: Seq) {
+        self.link.member().saw(last, last == self.followed);
+    }
+
+    /// The database gets them first: if it has others by now, the copy must not have these.
+    fn put_back(&mut self, rows: &[JournalRow]) -> Result<bool> {
+        let bodies = rows.iter().map(|row| serde_json::to_string(row).map_err(Error::row(row.seq)));
+        let (after, bodies) = (self.copy.last()?, bodies.collect::<Result<_>>()?);
+        match self.append(after, bodies)? {
+            Answer::Made { .. } => self.replay(rows).map(|()| true),
+            Answer::Moved => Ok(false),
+            Answer::Clock(ahead_ms) => Err(Error::Clock(ClockDoubt::OffFromDatabase(ahead_ms))),
+        }
     }
 
     /// Notes are in the database alone.
@@ -173,11 +233,4 @@ impl Transactions for Ordered {
         self.link.close();
         Box::new(self.copy).close()
     }
-}
-
-/// A random identity of an append.
-pub(super) fn random() -> Result<[u8; 16]> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| Error::thread(std::io::Error::other(error)))?;
-    Ok(bytes)
 }

@@ -1,16 +1,25 @@
-//! The tables in the database: the counter, the journal, notes, and the name of the cluster.
+//! The tables in the database: the counter, the journal, notes, the name of the cluster; and, not synced, nodes and leases.
 //!
 //! They say nothing about packages, so they do not change when Daylight does. Bodies are `text`, never `jsonb`: segments, checks and
 //! other nodes compare bytes.
 
-/// The form of the tables below.
-pub(super) const FORM: i32 = 1;
+/// The form of the tables below. Form 1 had no nodes and no leases.
+pub(super) const FORM: i32 = 2;
 
-/// Makes the tables, all in one transaction. Several nodes may do this at the same time. The number of the lock is arbitrary.
+/// Makes the tables, or brings those of an earlier form to this one, all in one transaction. Several nodes may do this at the same time.
+/// The number of the lock is arbitrary.
 ///
 /// `append` adds rows if the counter is still where the sender decided them. The lock of the counter's row is held until the end of
 /// the transaction, so numbers, commits and what others see have one order. The function looks for its own identity, so an append whose
-/// answer was lost can be sent again. The NOTIFY arrives with the commit.
+/// answer was lost can be sent again. The NOTIFY arrives with the commit. `others` is the number of other nodes that call answers
+/// fresh; -1: it is not known, because the table of nodes was emptied a moment ago.
+///
+/// The tables of nodes and leases are `UNLOGGED`: a beat syncs nothing. A crash of PostgreSQL empties them, and so they are on a promoted
+/// standby; `daylight.nodes_since` is empty then, too, and the first beat says there when the table of nodes began again.
+///
+/// `beat` writes the row of a node, unless another node has its name: one whose row was not seen to stand still (`stands_at`), and that has
+/// another folder. A node may call answers fresh only if all other nodes can know of it. So one that begins to (`joined`) waits for
+/// `barrier` before it relies on the counter: all appends that did not find its row are over then.
 pub(super) const TABLES: &str = "
 SELECT pg_advisory_xact_lock(7310577131);
 DO $do$ BEGIN
@@ -25,8 +34,27 @@ CREATE TABLE IF NOT EXISTS daylight.journal (
 );
 CREATE TABLE IF NOT EXISTS daylight.note (name text COLLATE \"C\" PRIMARY KEY, body text NOT NULL);
 INSERT INTO daylight.counter VALUES (1, 0) ON CONFLICT DO NOTHING;
+CREATE UNLOGGED TABLE IF NOT EXISTS daylight.node (
+    name text COLLATE \"C\" PRIMARY KEY, instance text NOT NULL, folder text NOT NULL, beat bigint NOT NULL, seen bigint NOT NULL,
+    fresh boolean NOT NULL, state text NOT NULL, url text NOT NULL, version text NOT NULL, form int NOT NULL, at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+CREATE UNLOGGED TABLE IF NOT EXISTS daylight.lease (
+    name text COLLATE \"C\" PRIMARY KEY, node text NOT NULL, instance text NOT NULL
+);
+DO $do$ BEGIN
+    IF to_regclass('daylight.nodes_since') IS NULL THEN
+        CREATE UNLOGGED TABLE daylight.nodes_since (one int PRIMARY KEY CHECK (one = 1), at timestamptz NOT NULL);
+        INSERT INTO daylight.nodes_since VALUES (1, '-infinity');
+    END IF;
+END $do$;
+DROP FUNCTION IF EXISTS daylight.append(bigint, bytea, text, bigint, text[]);
+CREATE OR REPLACE FUNCTION daylight.others(than text) RETURNS bigint LANGUAGE sql AS $others$
+    SELECT CASE WHEN EXISTS (SELECT FROM daylight.nodes_since AS s WHERE s.at < clock_timestamp() - interval '1100 milliseconds')
+        THEN (SELECT count(*) FROM daylight.node AS n WHERE n.fresh AND n.instance <> than) ELSE -1 END
+$others$;
 CREATE OR REPLACE FUNCTION daylight.append(
-    after_seq bigint, append_id bytea, by_node text, sender_ms bigint, bodies text[], OUT answer text, OUT number bigint
+    after_seq bigint, append_id bytea, by_node text, by_instance text, sender_ms bigint, bodies text[],
+    OUT answer text, OUT number bigint, OUT others bigint
 ) LANGUAGE plpgsql AS $append$
 DECLARE
     clock_ms bigint := extract(epoch FROM clock_timestamp()) * 1000;
@@ -50,14 +78,55 @@ BEGIN
         UPDATE daylight.counter SET seq = append.number;
         PERFORM pg_notify('daylight', append.number::text);
         answer := 'made';
+        others := daylight.others(by_instance);
     END IF;
 END $append$;
-INSERT INTO daylight.cluster VALUES (1, gen_random_uuid()::text, 1) ON CONFLICT DO NOTHING;
+CREATE OR REPLACE FUNCTION daylight.beat(
+    by_node text, by_instance text, by_folder text, stands_at bigint, has_seen bigint, is_fresh boolean, in_state text, its_url text,
+    its_version text, its_form int, tells boolean, wants text[],
+    OUT is_ours boolean, OUT joined boolean, OUT counter bigint, OUT others bigint, OUT nodes text, OUT leases text
+) LANGUAGE plpgsql AS $beat$
+DECLARE
+    was daylight.node%ROWTYPE;
+BEGIN
+    SELECT n.* INTO was FROM daylight.node AS n WHERE n.name = by_node FOR UPDATE;
+    IF NOT FOUND THEN
+        INSERT INTO daylight.nodes_since VALUES (1, clock_timestamp()) ON CONFLICT DO NOTHING;
+        INSERT INTO daylight.node
+            VALUES (by_node, by_instance, by_folder, 0, 0, false, 'gone', its_url, its_version, its_form, clock_timestamp())
+            ON CONFLICT DO NOTHING;
+        SELECT n.* INTO STRICT was FROM daylight.node AS n WHERE n.name = by_node FOR UPDATE;
+    END IF;
+    is_ours := was.instance = by_instance OR was.folder = by_folder OR was.state = 'gone' OR was.beat IS NOT DISTINCT FROM stands_at;
+    joined := is_ours AND is_fresh AND NOT (was.fresh AND was.instance = by_instance);
+    IF is_ours THEN
+        UPDATE daylight.node AS n SET instance = by_instance, folder = by_folder, beat = was.beat + 1, seen = has_seen, fresh = is_fresh,
+            state = in_state, url = its_url, version = its_version, form = its_form, at = clock_timestamp() WHERE n.name = by_node;
+        IF cardinality(wants) > 0 THEN
+            INSERT INTO daylight.lease AS l SELECT w.name, by_node, by_instance FROM unnest(wants) AS w (name) ORDER BY w.name
+                ON CONFLICT (name) DO UPDATE SET node = by_node, instance = by_instance WHERE NOT EXISTS (
+                    SELECT FROM daylight.node AS n WHERE n.name = l.node AND n.instance = l.instance AND n.state <> 'gone'
+                );
+        END IF;
+        IF tells THEN
+            PERFORM pg_notify('daylight', 'seen ' || has_seen || ' ' || by_instance);
+        END IF;
+    END IF;
+    SELECT json_agg(json_build_object(
+        'name', n.name, 'instance', n.instance, 'beat', n.beat, 'seen', n.seen, 'fresh', n.fresh, 'state', n.state, 'url', n.url,
+        'version', n.version, 'form', n.form, 'age_ms', greatest(0, (extract(epoch FROM clock_timestamp() - n.at) * 1000)::bigint)
+    ) ORDER BY n.name)::text INTO nodes FROM daylight.node AS n;
+    SELECT coalesce(json_agg(json_build_object('name', l.name, 'node', l.node, 'instance', l.instance) ORDER BY l.name), '[]')::text
+        INTO leases FROM daylight.lease AS l;
+    others := daylight.others(by_instance);
+    SELECT c.seq INTO STRICT counter FROM daylight.counter AS c;
+END $beat$;
+INSERT INTO daylight.cluster VALUES (1, gen_random_uuid()::text, 2) ON CONFLICT (one) DO UPDATE SET form = greatest(cluster.form, 2);
 ";
 
 /// The state of the database before anything is read from it.
 pub(super) const LOOK: &str = "
-    SELECT to_regclass('daylight.cluster') IS NOT NULL AS is_set_up, pg_is_in_recovery() AS is_standby,
+    SELECT to_regclass('daylight.nodes_since') IS NOT NULL AS is_set_up, pg_is_in_recovery() AS is_standby,
         current_setting('transaction_read_only') = 'on' AS is_read_only, current_setting('server_encoding') AS encoding";
 
 /// The limits of a session. A node that is paused must not hold the lock of the counter.
@@ -73,7 +142,41 @@ pub(super) const CLUSTER: &str = "SELECT id, form FROM daylight.cluster";
 pub(super) const COUNTER: &str = "SELECT seq FROM daylight.counter";
 
 /// One append.
-pub(super) const APPEND: &str = "SELECT answer, number FROM daylight.append($1, $2, $3, $4, $5)";
+pub(super) const APPEND: &str = "SELECT answer, number, others FROM daylight.append($1, $2, $3, $4, $5, $6)";
+
+/// One beat.
+pub(super) const BEAT: &str = "
+    SELECT is_ours, joined, counter, others, nodes, leases
+    FROM daylight.beat($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+
+/// Waits for the appends that are under way.
+pub(super) const BARRIER: &str = "SELECT seq FROM daylight.counter FOR UPDATE";
+
+/// Nodes whose rows stand at these beats call no answer fresh any more; those of the third list are gone.
+pub(super) const STANDS: &str = "
+    UPDATE daylight.node AS n SET fresh = false, state = CASE WHEN s.is_gone THEN 'gone' ELSE n.state END
+    FROM unnest($1::text[], $2::bigint[], $3::boolean[]) AS s (name, beat, is_gone) WHERE n.name = s.name AND n.beat = s.beat";
+
+/// Rows of nodes that were gone for a day.
+pub(super) const FORGET: &str = "
+    DELETE FROM daylight.node WHERE state = 'gone' AND at < clock_timestamp() - interval '1 day'";
+
+/// A node does not want these leases any more.
+pub(super) const GIVE_BACK: &str = "DELETE FROM daylight.lease WHERE name = ANY ($1::text[]) AND instance = $2";
+
+/// A node stops.
+pub(super) const LEAVE: &str = "
+    UPDATE daylight.node SET fresh = false, state = 'gone' WHERE name = $1 AND instance = $2";
+
+/// Rows that are taken back at once. They fit into no page that has others, so the journal grows by one if it can.
+pub(super) const TRIAL: &str = "
+    DO $do$ BEGIN
+        INSERT INTO daylight.journal
+            SELECT -n, (SELECT string_agg(md5(random()::text || n), '') FROM generate_series(1, 60)), '', ''
+            FROM generate_series(1, 4) AS n;
+        RAISE EXCEPTION USING ERRCODE = 'DAY01';
+    EXCEPTION WHEN SQLSTATE 'DAY01' THEN NULL;
+    END $do$";
 
 /// The rows after a number, as many as fit into a number of rows and of bytes, but at least one.
 pub(super) const ROWS: &str = "

@@ -1,25 +1,36 @@
 //! One connection to the database, and the statements that are sent over it.
 //!
-//! A statement that fails ends the connection: what the other side has done is then found out over the next one.
+//! A statement that fails ends the connection: what the other side has done is then found out over the next one. Only a database that
+//! says that it cannot write, for example because its disk is full, keeps the connection.
 
-use super::schema::{APPEND, CLUSTER, COUNTER, FORM, LIMITS, LOOK, ROWS, TABLES};
+use super::beat::{Beat, Beaten, Sender};
+use super::nodes::Standing;
+use super::refusal::DatabaseRefusal;
+use super::schema::{
+    APPEND, BARRIER, BEAT, CLUSTER, COUNTER, FORGET, FORM, GIVE_BACK, LEAVE, LIMITS, LOOK, ROWS, STANDS, TABLES, TRIAL,
+};
+use super::state::DatabaseState;
 use crate::journal::record::Seq;
 use std::error::Error as _;
 use std::future::Future;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use telemetry::lock;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error, Statement};
+use tokio_postgres::{Client, Error, Row, Statement};
 
 /// How long the database may take for an answer: a second more than its own limit for a statement ([`LIMITS`]).
 pub(super) const ANSWER: Duration = Duration::from_secs(3);
 /// The most rows of a page, and its most bytes.
 const PAGE_ROWS: i64 = 1000;
 const PAGE_BYTES: i64 = 1 << 20;
+/// How often a page may become smaller, each time to a quarter, because the connection is slow.
+pub(super) const SMALLER_MAX: u32 = 3;
+/// How much longer the smallest page may take than another answer, in seconds.
+const SMALLEST_MORE_S: u64 = 27;
 /// An append has a second more for each of these many bytes.
 const BYTES_PER_SECOND: usize = 256 << 10;
 
@@ -36,12 +47,14 @@ pub(super) struct Session {
     append: Statement,
     rows: Statement,
     counter: Statement,
-    /// The questions whose answers are awaited.
-    open: AtomicUsize,
+    beat: Statement,
+    /// How many seconds longer than usual a statement may take that is sent before others.
+    longer_s: AtomicU64,
     /// Why it is not used any more.
     broken: Mutex<Option<String>>,
     /// Wakes the thread that connects again.
     wake: Arc<Notify>,
+    state: Arc<DatabaseState>,
 }
 
 /// Changes on their way to the database.
@@ -58,8 +71,8 @@ pub(super) struct Append {
 /// What the database did with an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The rows are in the journal, by this append or by the same one before.
-    Made,
+    /// The rows are in the journal, by this append or by the same one before. `alone`: no other node calls answers fresh.
+    Made { alone: bool },
     /// Others wrote first. Nothing was written.
     Moved,
     /// The sender's clock is off from that of the database by these milliseconds. Nothing was written.
@@ -71,31 +84,59 @@ pub(super) enum Answer {
 pub(super) enum Unusable {
     /// Later it may be.
     Away(String),
+    /// Later it may be, if somebody changes something.
+    Refused(DatabaseRefusal, String),
     /// Somebody has to act.
     Other(String),
 }
 
+impl Unusable {
+    /// The error of the store.
+    pub(super) fn told(self, url: &str) -> crate::Error {
+        let url = url.to_owned();
+        match self {
+            Self::Away(cause) => crate::Error::DatabaseAway { url, cause },
+            Self::Refused(of, cause) => crate::Error::DatabaseRefuses { url, cause, of },
+            Self::Other(why) => crate::Error::DatabaseOther { url, why },
+        }
+    }
+}
+
 impl From<Error> for Unusable {
     fn from(error: Error) -> Self {
-        Self::Away(told(&error))
+        match DatabaseRefusal::of(&error) {
+            Some(of) => Self::Refused(of, told(&error)),
+            None => Self::Away(told(&error)),
+        }
     }
+}
+
+/// Whether the database that answers [`LOOK`] so has its tables. Fails if it cannot be used.
+pub(super) fn may_be_used(look: &Row) -> Result<bool, Unusable> {
+    let encoding: String = look.get("encoding");
+    if encoding != "UTF8" {
+        return Err(Unusable::Other(format!(
+            "its encoding is `{encoding}`, and it must be `UTF8`: CREATE DATABASE with ENCODING 'UTF8' TEMPLATE template0"
+        )));
+    }
+    if look.get("is_standby") || look.get("is_read_only") {
+        return Err(Unusable::Away("it is a standby, which writes nothing".into()));
+    }
+    Ok(look.get("is_set_up"))
 }
 
 impl Session {
     /// Sets up the session, and the tables if there are none.
-    pub(super) async fn set_up(client: Client, number: u64, wake: Arc<Notify>) -> Result<Self, Unusable> {
+    pub(super) async fn set_up(
+        client: Client,
+        number: u64,
+        wake: Arc<Notify>,
+        state: Arc<DatabaseState>,
+    ) -> Result<Self, Unusable> {
         let look = client.query_one(LOOK, &[]).await?;
-        let encoding: String = look.get("encoding");
-        if encoding != "UTF8" {
-            return Err(Unusable::Other(format!(
-                "its encoding is `{encoding}`, and it must be `UTF8`: CREATE DATABASE with ENCODING 'UTF8' TEMPLATE template0"
-            )));
-        }
-        if look.get("is_standby") || look.get("is_read_only") {
-            return Err(Unusable::Away("it is a standby, which writes nothing".into()));
-        }
+        let is_set_up = may_be_used(&look)?;
         client.batch_execute(LIMITS).await?;
-        if !look.get::<_, bool>("is_set_up") {
+        if !is_set_up {
             client.batch_execute(TABLES).await?;
         }
         let cluster = client.query_one(CLUSTER, &[]).await?;
@@ -111,10 +152,12 @@ impl Session {
             append: client.prepare(APPEND).await?,
             rows: client.prepare(ROWS).await?,
             counter: client.prepare(COUNTER).await?,
+            beat: client.prepare(BEAT).await?,
             client,
-            open: AtomicUsize::new(0),
+            longer_s: AtomicU64::new(0),
             broken: Mutex::default(),
             wake,
+            state,
         })
     }
 
@@ -129,21 +172,20 @@ impl Session {
         self.wake.notify_one();
     }
 
-    /// Whether an answer is awaited.
-    pub(super) fn is_busy(&self) -> bool {
-        self.open.load(Ordering::Acquire) > 0
-    }
-
+    /// Asks after everything that was sent before.
     async fn ask<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
-        self.ask_within(ANSWER, work).await
+        let longer = Duration::from_secs(self.longer_s.load(Ordering::Acquire));
+        self.ask_within(ANSWER + longer, work).await
     }
 
     async fn ask_within<T>(&self, limit: Duration, work: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
-        self.open.fetch_add(1, Ordering::AcqRel);
-        let answered = timeout(limit, work).await;
-        self.open.fetch_sub(1, Ordering::AcqRel);
-        let cause = match answered {
+        let cause = match timeout(limit, work).await {
             Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(error)) if cannot_write(&error) => {
+                let cause = told(&error);
+                self.state.refuses(&cause);
+                return Err(cause);
+            }
             Ok(Err(error)) => told(&error),
             Err(_) => format!("it has not answered for {} s", limit.as_secs()),
         };
@@ -158,44 +200,111 @@ impl Session {
         Ok(Seq(row.get::<_, i64>(0).cast_unsigned()))
     }
 
-    /// Rows after `after` as they are stored, a page of them.
-    pub(super) async fn rows(&self, after: Seq) -> Result<Vec<(Seq, String)>, String> {
-        self.page(after, PAGE_ROWS).await
+    /// Rows after `after` as they are stored, a page of them. `smaller`: how often it became smaller, up to [`SMALLER_MAX`].
+    pub(super) async fn rows(&self, after: Seq, smaller: u32) -> Result<Vec<(Seq, String)>, String> {
+        // One row may be larger than the smallest page.
+        let more_s = if smaller >= SMALLER_MAX { SMALLEST_MORE_S } else { 0 };
+        if more_s > 0 {
+            self.limit_statements(more_s).await?;
+        }
+        let rows =
+            self.page(after, PAGE_ROWS, PAGE_BYTES >> (2 * smaller), ANSWER + Duration::from_secs(more_s)).await?;
+        if more_s > 0 {
+            self.limit_statements(0).await?;
+        }
+        Ok(rows)
     }
 
     /// The row of a number.
     pub(super) async fn row(&self, seq: Seq) -> Result<Option<String>, String> {
-        let rows = self.page(Seq(seq.0 - 1), 1).await?;
+        let rows = self.page(Seq(seq.0 - 1), 1, PAGE_BYTES, ANSWER).await?;
         Ok(rows.into_iter().find(|(found, _)| *found == seq).map(|(_, body)| body))
     }
 
-    async fn page(&self, after: Seq, rows: i64) -> Result<Vec<(Seq, String)>, String> {
+    async fn page(&self, after: Seq, rows: i64, bytes: i64, limit: Duration) -> Result<Vec<(Seq, String)>, String> {
         let after = after.0.cast_signed();
-        let found = self.ask(self.client.query(&self.rows, &[&after, &rows, &PAGE_BYTES])).await?;
+        let found = self.ask_within(limit, self.client.query(&self.rows, &[&after, &rows, &bytes])).await?;
         Ok(found.iter().map(|row| (Seq(row.get::<_, i64>(0).cast_unsigned()), row.get(1))).collect())
     }
 
     /// Sends an append. `clock_ms`: the time of this node, if it is to be compared. Returns after ReadyForQuery: before that message
     /// PostgreSQL has answered the statement, but not committed it.
-    pub(super) async fn append(&self, append: &Append, node: &str, clock_ms: Option<i64>) -> Result<Answer, String> {
+    pub(super) async fn append(&self, append: &Append, from: &Sender, clock_ms: Option<i64>) -> Result<Answer, String> {
         let (id, after) = (&append.id[..], append.after.0.cast_signed());
         let bytes: usize = append.bodies.iter().map(String::len).sum();
         let more_s = (bytes / BYTES_PER_SECOND) as u64;
         let limit = ANSWER + Duration::from_secs(more_s);
         if more_s > 0 {
+            self.longer_s.store(more_s, Ordering::Release);
             self.limit_statements(more_s).await?;
         }
-        let values: [&(dyn ToSql + Sync); 5] = [&after, &id, &node, &clock_ms, &append.bodies];
+        let values: [&(dyn ToSql + Sync); 6] = [&after, &id, &from.node, &from.instance, &clock_ms, &append.bodies];
         let row = self.ask_within(limit, self.client.query_one(&self.append, &values)).await?;
         if more_s > 0 {
             // If this fails, the append is sent again, and was made.
             self.limit_statements(0).await?;
+            self.longer_s.store(0, Ordering::Release);
         }
         match row.get::<_, &str>(0) {
-            "made" | "taken" => Ok(Answer::Made),
+            "made" | "taken" => {
+                self.state.takes();
+                Ok(Answer::Made { alone: row.get::<_, Option<i64>>(2) == Some(0) })
+            }
             "clock" => Ok(Answer::Clock(row.get(1))),
             _ => Ok(Answer::Moved),
         }
+    }
+
+    /// Sends a beat.
+    pub(super) async fn beat(&self, beat: &Beat) -> Result<Beaten, String> {
+        let (seen, form) = (beat.seen.0.cast_signed(), beat.form.cast_signed());
+        let values: [&(dyn ToSql + Sync); 12] = [
+            &beat.by.node,
+            &beat.by.instance,
+            &beat.folder,
+            &beat.stands_at,
+            &seen,
+            &beat.fresh,
+            &beat.state,
+            &beat.url,
+            &beat.version,
+            &form,
+            &beat.tells,
+            &beat.wants,
+        ];
+        let row = self.ask(self.client.query_one(&self.beat, &values)).await?;
+        Beaten::read(&row).inspect_err(|cause| self.give_up(cause))
+    }
+
+    /// Returns after all appends that were under way.
+    pub(super) async fn barrier(&self) -> Result<(), String> {
+        self.ask(self.client.query_one(BARRIER, &[])).await.map(drop)
+    }
+
+    /// `instance` does not want these leases any more.
+    pub(super) async fn give_back(&self, leases: &[String], instance: &str) -> Result<(), String> {
+        self.ask(self.client.execute(GIVE_BACK, &[&leases, &instance])).await.map(drop)
+    }
+
+    /// These nodes stand still.
+    pub(super) async fn stand(&self, nodes: &[Standing]) -> Result<(), String> {
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        let beats: Vec<i64> = nodes.iter().map(|node| node.beat).collect();
+        let gone: Vec<bool> = nodes.iter().map(|node| node.is_gone).collect();
+        self.ask(self.client.execute(STANDS, &[&names, &beats, &gone])).await?;
+        self.ask(self.client.execute(FORGET, &[])).await.map(drop)
+    }
+
+    /// This node stops.
+    pub(super) async fn leave(&self, node: &Sender) -> Result<(), String> {
+        self.ask(self.client.execute(LEAVE, &[&node.node, &node.instance])).await.map(drop)
+    }
+
+    /// Tries whether the database can write rows.
+    pub(super) async fn try_to_write(&self) -> Result<(), String> {
+        self.ask(self.client.batch_execute(TRIAL)).await?;
+        self.state.takes();
+        Ok(())
     }
 
     /// Lets the database work on a statement for that much longer than usual ([`LIMITS`]).
@@ -230,6 +339,20 @@ impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session").field("number", &self.number).finish_non_exhaustive()
     }
+}
+
+/// A random identity.
+pub(super) fn random() -> crate::error::Result<[u8; 16]> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| crate::error::Error::thread(std::io::Error::other(error)))?;
+    Ok(bytes)
+}
+
+/// Whether the database is there and cannot do its work (PostgreSQL 15, Appendix A): it lacks space, memory or a limit was reached, the
+/// system failed it, or its files are damaged. Another connection changes nothing about that.
+fn cannot_write(error: &Error) -> bool {
+    let class = error.as_db_error().filter(|error| error.severity() == "ERROR").map(|error| &error.code().code()[..2]);
+    class.is_some_and(|class| ["53", "54", "58", "XX"].contains(&class))
 }
 
 /// An error for people: the database's own words, or those of the connection.

@@ -1,11 +1,9 @@
 //! Whether the database answers, for all code that tells people about it, and counts of the work with it.
 
 use crate::error::Error;
-use crate::writer::group_membership::GroupMembership;
-use crate::writer::revision::Revisions;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
-use telemetry::log::Incident;
+use std::sync::{Arc, Mutex};
+use telemetry::log::{Causes, Incident};
 use telemetry::{Clock, Log, Metric, Millis, Recorder, lock};
 
 /// The state of the connection to the database.
@@ -15,26 +13,18 @@ pub struct DatabaseState {
     clock: Clock,
     log: Log,
     is_away: AtomicBool,
-    answers: OnceLock<Answers>,
     away: Mutex<Option<DatabaseAway>>,
     /// Told in the log once.
     incident: Incident,
+    causes: Causes,
     /// The database has rows that contradict the copy, or belongs to others.
     other: Incident,
+    /// The database has a row that this program cannot take in.
+    ahead: Incident,
+    unfollowed: Mutex<Option<String>>,
+    /// It answers, and cannot write.
+    refuses: AtomicBool,
     pub(super) counts: DatabaseCounts,
-}
-
-/// What all answers depend on. They tell when they may lack changes of other nodes, because the database cannot be used.
-#[derive(Debug)]
-pub(crate) struct Answers {
-    pub(crate) revisions: Arc<Revisions>,
-    pub(crate) membership: Arc<Mutex<GroupMembership>>,
-}
-
-impl Answers {
-    fn raise(&self) {
-        self.revisions.raise_settings(lock(&self.membership).repositories());
-    }
 }
 
 /// Since when the database cannot be used, and why.
@@ -55,6 +45,7 @@ pub(super) struct DatabaseCounts {
     /// Appends whose answer was lost, and that were sent again.
     pub(super) lost_answers: AtomicU64,
     pub(super) connects: AtomicU64,
+    pub(super) beats: AtomicU64,
 }
 
 impl DatabaseState {
@@ -64,10 +55,13 @@ impl DatabaseState {
             clock,
             log,
             is_away: AtomicBool::new(false),
-            answers: OnceLock::new(),
             away: Mutex::default(),
             incident: Incident::default(),
+            causes: Causes::default(),
             other: Incident::default(),
+            ahead: Incident::default(),
+            unfollowed: Mutex::default(),
+            refuses: AtomicBool::new(false),
             counts: DatabaseCounts::default(),
         });
         state.register(recorder);
@@ -92,35 +86,71 @@ impl DatabaseState {
     /// It does not answer, or refuses.
     pub(super) fn went_away(&self, cause: &str) {
         self.set(Some(cause));
-        self.incident.begin(|| {
-            let text = "the database cannot be used: everything is read from this node's copy, and nothing is written";
+        if self.causes.is_new(cause) {
+            let mut text = "the database still cannot be used, for another cause than before";
+            self.incident.begin(|| {
+                text = "the database cannot be used: everything is read from this node's copy, and nothing is written";
+            });
             self.log.error(text, &[("database", &self.url), ("cause", &cause)]);
-        });
+        }
     }
 
     /// It answers, and nobody has to act.
     pub(super) fn is_back(&self) {
-        if !self.is_away() || self.other.is_on() {
+        if !self.is_away() || self.other.is_on() || self.is_refusing() {
             return;
         }
         self.set(None);
+        self.causes.forget();
         self.incident.end(|| self.log.info("the database can be used again", &[("database", &self.url)]));
+    }
+
+    /// It answers, and cannot write. A new connection does not tell that it can again.
+    pub(super) fn refuses(&self, cause: &str) {
+        self.refuses.store(true, Ordering::Release);
+        self.went_away(cause);
+    }
+
+    /// Whether it could not write when it was last tried.
+    pub(super) fn is_refusing(&self) -> bool {
+        self.refuses.load(Ordering::Acquire)
+    }
+
+    /// It has written something.
+    pub(super) fn takes(&self) {
+        if self.refuses.swap(false, Ordering::AcqRel) {
+            self.is_back();
+        }
     }
 
     fn set(&self, cause: Option<&str>) {
         let mut away = lock(&self.away);
         let since = away.as_ref().map_or_else(|| self.clock.now(), |away| away.since);
         *away = cause.map(|cause| DatabaseAway { since, cause: cause.to_owned() });
-        let is_away = away.is_some();
-        drop(away);
-        if self.is_away.swap(is_away, Ordering::AcqRel) != is_away {
-            self.answers.get().into_iter().for_each(Answers::raise);
-        }
+        self.is_away.store(away.is_some(), Ordering::Release);
     }
 
-    /// Lets no answer from before hold when the database goes away or comes back.
-    pub(crate) fn change_answers(&self, answers: Answers) {
-        let _ = self.answers.set(answers);
+    /// Why changes of other nodes are not taken in any more, although the database has them, if that is so.
+    pub fn unfollowed(&self) -> Option<String> {
+        lock(&self.unfollowed).clone()
+    }
+
+    /// It has a row that this program cannot take in.
+    pub(super) fn cannot_follow(&self, error: &Error) {
+        *lock(&self.unfollowed) = Some(error.to_string());
+        self.ahead.begin(|| {
+            let hint = error.hint().unwrap_or_default();
+            let text = "changes of other nodes are not taken in any more, and nothing is written";
+            self.log.error(text, &[("error", error), ("hint", &hint)]);
+        });
+    }
+
+    /// All its rows up to here were taken in.
+    pub(super) fn follows(&self) {
+        self.ahead.end(|| {
+            *lock(&self.unfollowed) = None;
+            self.log.info("changes of other nodes are taken in again", &[]);
+        });
     }
 
     /// It has another history than the copy, or is no database of ours: somebody has to act.
@@ -152,6 +182,8 @@ impl DatabaseState {
         figure(Metric::counter("database_lost_answers_total", doc), |state| &state.counts.lost_answers);
         let doc = "Connections to the database";
         figure(Metric::counter("database_connects_total", doc), |state| &state.counts.connects);
+        let doc = "Beats: statements that tell the other nodes of this one, and this one of them";
+        figure(Metric::counter("database_beats_total", doc), |state| &state.counts.beats);
         let state = self.clone();
         let away = Metric::gauge("database_away", "1 while the database cannot be used");
         recorder.figure(away, move || f64::from(u8::from(state.is_away())));

@@ -33,6 +33,11 @@ pub(super) struct KojiRow {
     more: bool,
 }
 
+/// Whether the next row belongs to the same look as this one.
+pub(super) fn goes_on(row: &serde_json::Value) -> bool {
+    row.get("more").and_then(serde_json::Value::as_bool).unwrap_or_default()
+}
+
 /// A folder, and its files: name, bytes, and the digest, whose length tells its kind.
 type FolderRow = (String, Vec<(String, u64, String)>);
 

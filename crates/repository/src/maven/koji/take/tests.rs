@@ -6,12 +6,14 @@ use crate::maven::koji::change::{Change, Gone};
 use crate::maven::koji::load::load;
 use crate::maven::koji::map::KojiView;
 use crate::maven::koji::take::take;
+use crate::maven::koji::take_in::take_in;
 use crate::record::{KojiRecord, RepositoryRecord};
 use crate::repository::Repository;
 use crate::upstream::Remote;
+use crate::upstream::first_seen::followed_rows::FollowedRow;
 use format::koji::model::{BuildId, EventId, TagId};
 use std::sync::Arc;
-use store::Unit;
+use store::{JournalRow, Seq, Unit};
 use telemetry::{Event, Millis};
 
 const FOLDER: &str = "org/example/lamp/1.0";
@@ -100,6 +102,57 @@ async fn rows_that_another_look_wrote_first_are_read_before_the_next_one() {
     assert_eq!(owner(&other, KojiView::Now).await, Some(2));
     take(&other, build(3, 3), &mut event()).await.unwrap();
     assert_eq!(owner(&other, KojiView::Now).await, Some(3));
+}
+
+/// The rows of the journal after a number, as a node that follows gets them: the unit of each, and the row.
+async fn rows_after(remote: &Remote, after: Seq) -> Vec<(String, FollowedRow)> {
+    let rows = remote.remotes.store.journal(after, 1_000, &mut event()).await.unwrap();
+    let row = |row: JournalRow| match row.change {
+        store::Change::FirstSeen { unit, seen, .. } => Some((unit, FollowedRow { seq: row.seq, at: row.at, seen })),
+        _ => None,
+    };
+    rows.into_iter().filter_map(row).collect()
+}
+
+/// The number of the last row in the map in memory, once the tasks that take rows in have had their turns.
+async fn last(remote: &Remote) -> Seq {
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+        drop(remote.repository.shared.koji().looking.lock().await);
+    }
+    remote.repository.shared.koji().known(remote.repository.origin).unwrap().map.last()
+}
+
+#[tokio::test]
+async fn what_another_node_wrote_is_added_to_the_map_in_memory_look_by_look() {
+    let trial = room(1 << 20, 1 << 20).await;
+    take(&trial.remote, build(1, 1), &mut event()).await.unwrap();
+    let other = trial.restarted();
+    let before = load(&other, &mut event()).await.unwrap().unwrap().map.last();
+    take(&trial.remote, build(2, 2), &mut event()).await.unwrap();
+    let taken = take(&trial.remote, build(3, 3), &mut event()).await.unwrap();
+    let mut rows = rows_after(&trial.remote, Seq(0)).await;
+    let (unit, end) = rows.pop().unwrap();
+    let last_look = rows.iter().filter(|(_, row)| row.seq > before).count();
+    assert!(last_look > 2, "a look has several rows");
+    let revisions = trial.remote.remotes.store.revisions();
+    let [changed, other_folder] = [FOLDER, "org/example/lamp/1"]
+        .map(|folder| revisions.stamp([Unit::Of(trial.remote.repository.id, folder)], Millis(i64::MAX)));
+    for (unit, row) in rows {
+        take_in(other.clone(), &unit, row);
+    }
+    let second = last(&other).await;
+    assert!(before < second && second < taken.map.last(), "the third look is not whole");
+    take_in(
+        other.clone(),
+        "koji//seen/0000000000000000",
+        FollowedRow { seq: Seq(99), at: Millis(NOW), seen: "x".into() },
+    );
+    take_in(other.clone(), &unit, end);
+    assert_eq!(last(&other).await, taken.map.last());
+    let known = load(&other, &mut event()).await.unwrap().unwrap();
+    assert_eq!((known.map.digest(), known.tried), (taken.map.digest(), Millis(NOW)));
+    assert!(!revisions.holds(&changed, Millis(NOW)) && revisions.holds(&other_folder, Millis(NOW)));
 }
 
 #[tokio::test]

@@ -6,8 +6,9 @@ use crate::journal::record::Seq;
 use crate::tests::same::assert_same;
 use crate::truth::catalog::{Committed, JournalReads as _, SettingReads as _, Transactions as _};
 use crate::truth::suite::{batch, made, setting};
-use crate::{Error, Sqlite};
+use crate::{DatabaseRefusal, Error, Sqlite};
 use serde_json::json;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[test]
@@ -64,18 +65,10 @@ fn hurried(folder: &tempfile::TempDir, options: &crate::DatabaseOptions) -> supe
     let patient = crate::DatabaseOptions { patience: Duration::from_secs(20), ..options.clone() };
     made(&mut node(folder.path(), patient).unwrap(), vec![setting("a", json!(1))]);
     let node = node(folder.path(), options.clone()).unwrap();
-    while node.link().state().counts.connects.load(std::sync::atomic::Ordering::Relaxed) == 0 {
+    while node.link().state().counts.connects.load(Ordering::Relaxed) == 0 {
         std::thread::yield_now();
     }
     node
-}
-
-/// A standby was promoted that lacks the changes after `last`.
-fn promote(server: &Server, database: &str, last: u64) {
-    let lacks = format!("DELETE FROM daylight.journal WHERE seq > {last}; UPDATE daylight.counter SET seq = {last}");
-    server.sql(database, &lacks);
-    let others = format!("pid <> pg_backend_pid() AND datname = '{database}'");
-    server.sql(database, &format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"));
 }
 
 #[test]
@@ -87,7 +80,7 @@ fn changes_that_a_promoted_standby_lacks_are_put_back() {
         made(&mut one, vec![setting(&format!("s{number}"), json!(number))]);
     }
     for last in [299, 7, 0] {
-        promote(&server, &database, last);
+        server.promote(&database, last);
         let before = one.last().unwrap().0;
         assert_eq!(made(&mut one, vec![setting("after", json!(last))]).0, before + 1);
         let rows = server
@@ -104,10 +97,8 @@ fn a_database_with_other_changes_under_the_same_numbers_is_not_written_and_nothi
     let database = server.database();
     let mut one = node(folder.path(), server.options(&database)).unwrap();
     made(&mut one, vec![setting("a", json!(1)), setting("b", json!(1))]);
-    promote(&server, &database, 1);
-    let foreign = "SELECT answer FROM daylight.append(1, 'x', 'b', NULL, ARRAY[replace(
-        (SELECT body FROM daylight.journal WHERE seq = 1), '\"seq\":1', '\"seq\":2')])";
-    assert_eq!(server.sql(&database, foreign), "made");
+    server.promote(&database, 1);
+    server.add_foreign(&database, 1);
     let rows = || server.sql(&database, "SELECT md5(string_agg(body, ' ' ORDER BY seq)) FROM daylight.journal");
     let before = rows();
     for _ in 0..2 {
@@ -160,7 +151,66 @@ fn a_database_that_cannot_hold_the_journal_is_refused_with_a_reason() {
         let refused = node(folder.path(), server.options(database));
         assert!(matches!(refused, Err(Error::DatabaseOther { .. })), "{database}: {:?}", refused.map(|_| ()));
     }
-    let options = crate::DatabaseOptions { patience: Duration::from_millis(300), ..server.options("nothing") };
-    let empty = tempfile::tempdir().unwrap();
-    assert!(matches!(node(empty.path(), options), Err(Error::NoCopy { .. })));
+}
+
+#[test]
+fn a_start_without_a_copy_waits_for_nothing_that_only_people_can_change_and_one_with_a_copy_goes_on() {
+    let (server, folder) = (Server::start(), tempfile::tempdir().unwrap());
+    let database = server.database();
+    let mut first = node(folder.path(), server.options(&database)).unwrap();
+    made(&mut first, vec![setting("a", json!(1))]);
+    drop(first);
+    server.sql("postgres", "CREATE ROLE stranger LOGIN");
+    let (empty, bare) = (tempfile::tempdir().unwrap(), server.database());
+    let user =
+        |user: &str, database: &str| crate::DatabaseOptions { user: user.to_owned(), ..server.options(database) };
+    for (options, of) in [
+        (server.options("nothing"), DatabaseRefusal::Name),
+        (user("nobody", &database), DatabaseRefusal::Login),
+        (user("stranger", &bare), DatabaseRefusal::Rights),
+    ] {
+        let options = crate::DatabaseOptions { patience: Duration::from_secs(3600), ..options };
+        let refused = node(empty.path(), options.clone()).map(drop).unwrap_err();
+        let is_told = matches!(&refused, Error::DatabaseRefuses { of: told, .. } if *told == of);
+        assert!(is_told && refused.hint().is_some(), "{of:?}: {refused}");
+        let mut node = node(folder.path(), options).unwrap();
+        assert_eq!(node.setting("a").unwrap(), Some(json!(1)));
+        node.begin(&[batch(vec![], vec![setting("a", json!(2))])]).unwrap();
+        assert!(matches!(node.commit(), Ok(Committed::Failed(Error::DatabaseRefuses { .. }))), "{of:?}");
+    }
+}
+
+#[test]
+fn over_a_connection_that_breaks_under_large_pages_a_copy_is_filled_by_smaller_ones() {
+    let (server, folders) = (Server::start(), [(); 2].map(|()| tempfile::tempdir().unwrap()));
+    let database = server.database();
+    let mut first = node(folders[0].path(), server.options(&database)).unwrap();
+    let large = "x".repeat(10_000);
+    for number in 1..=40 {
+        made(&mut first, vec![setting(&format!("s{number}"), json!(large))]);
+    }
+    let door = server.door();
+    door.faults.most_bytes.store(100_000, Ordering::Release);
+    let mut second = node(folders[1].path(), server.options_by(&database, door)).unwrap();
+    assert_same(&mut first, &mut second);
+    assert!(second.link().state().counts.connects.load(Ordering::Relaxed) > 2);
+}
+
+#[test]
+fn a_folder_whose_move_was_lost_to_another_one_belongs_to_no_database() {
+    let (server, folder) = (Server::start(), tempfile::tempdir().unwrap());
+    let (database, other) = (server.database(), tempfile::tempdir().unwrap());
+    for (data, value) in [(folder.path(), 1), (other.path(), 2)] {
+        let mut alone = Sqlite::writer(&crate::Layout::new(data).truth()).unwrap();
+        made(&mut alone, vec![setting("a", json!(value))]);
+    }
+    let door = server.door();
+    let first = crate::DatabaseOptions { adopt: true, ..server.options(&database) };
+    let adopting = crate::DatabaseOptions { door: door.clone(), ..first.clone() };
+    // Another one moves in between the look at the counter and the first append.
+    let moves_in = move || drop(node(other.path(), first).unwrap());
+    *telemetry::lock(&door.faults.before_append) = Some(Box::new(moves_in));
+    let lost = node(folder.path(), adopting).map(drop);
+    assert!(matches!(lost, Err(Error::DatabaseOther { .. })), "{lost:?}");
+    assert!(!folder.path().join("cluster").exists());
 }

@@ -2,10 +2,12 @@
 
 mod failover;
 mod node;
+mod nodes;
 pub(crate) mod server;
+mod shared_objects;
 
-use super::Ordered;
 use super::options::DatabaseOptions;
+use super::{Folder, Ordered};
 use crate::disk::RealDisk;
 use crate::disk::cluster::ClusterId;
 use crate::disk::layout::Layout;
@@ -34,7 +36,8 @@ pub(super) fn node_at(data: &Path, options: DatabaseOptions, clock: Clock) -> Re
     let cluster = ClusterId::read(&RealDisk, &layout, space)?;
     let recorder = Recorder::silent(clock.clone());
     let copy = Sqlite::writer(&layout.truth())?.into_copy()?;
-    let mut ordered = Ordered::new(copy, options, cluster, clock, Log::silent(), &recorder)?;
+    let folder = Folder { id: 0, cluster };
+    let mut ordered = Ordered::new(copy, options, folder, clock, Log::silent(), &recorder)?;
     ordered.catch_up()?;
     Ok(ordered)
 }
@@ -71,8 +74,8 @@ fn nodes_that_write_by_turns_do_what_one_would_also_when_answers_and_appends_are
         });
         let mut model = Model::default();
         for (batches, who, commits, fault) in groups {
-            doors[who].loses_answer.store(fault == 1, Ordering::Release);
-            doors[who].loses_append.store(fault == 2, Ordering::Release);
+            doors[who].faults.loses_answer.store(fault == 1, Ordering::Release);
+            doors[who].faults.loses_append.store(fault == 2, Ordering::Release);
             if commits {
                 let answers = nodes[who].commit_batches(&batches).unwrap();
                 prop_assert_eq!(answers, model.commit_batches(&batches).unwrap());
@@ -105,7 +108,7 @@ fn an_append_whose_answer_is_lost_is_made_once() {
     let mut node = node(folder.path(), server.options_by(&database, door.clone())).unwrap();
     let link = node.link();
     let lost = || link.state().counts.lost_answers.load(Ordering::Relaxed);
-    for fault in [&door.loses_answer, &door.loses_append] {
+    for fault in [&door.faults.loses_answer, &door.faults.loses_append] {
         let before = (node.last().unwrap().0, lost());
         fault.store(true, Ordering::Release);
         assert_eq!(made(&mut node, vec![setting("a", json!(1)), setting("b", json!(2))]).0, before.0 + 2);

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-fn open(data: &Path, database: DatabaseOptions) -> Result<Arc<Store>, Error> {
+pub(super) fn open(data: &Path, database: DatabaseOptions) -> Result<Arc<Store>, Error> {
     Store::open(StoreOptions { database: Some(database), ..options(data) })
 }
 
-async fn publish(store: &Store, number: u32) -> Result<Seq, CommitError> {
+pub(super) async fn publish(store: &Store, number: u32) -> Result<Seq, CommitError> {
     let (bytes, change) = publication("rack", number);
     keep(store, &bytes).await?;
     store.commit(batch(vec![], vec![change]), &mut job()).await

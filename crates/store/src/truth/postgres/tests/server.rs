@@ -8,10 +8,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use telemetry::lock;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::UnixStream;
 
@@ -23,6 +24,7 @@ pub(crate) struct Server {
     folder: tempfile::TempDir,
     process: Option<Child>,
     databases: AtomicUsize,
+    nodes: AtomicUsize,
 }
 
 /// PostgreSQL does not run as root.
@@ -47,7 +49,7 @@ impl Server {
             .output()
             .expect("Debian's package postgresql-15 is missing: scripts/setup test");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let mut server = Self { folder, process: None, databases: AtomicUsize::new(0) };
+        let mut server = Self { folder, process: None, databases: AtomicUsize::new(0), nodes: AtomicUsize::new(0) };
         server.restart();
         server
     }
@@ -111,6 +113,25 @@ impl Server {
         }
     }
 
+    /// A standby was promoted that lacks the changes after `last`.
+    pub(crate) fn promote(&self, database: &str, last: u64) {
+        let lacks =
+            format!("DELETE FROM daylight.journal WHERE seq > {last}; UPDATE daylight.counter SET seq = {last}");
+        self.sql(database, &lacks);
+        let others = format!("pid <> pg_backend_pid() AND datname = '{database}'");
+        self.sql(database, &format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"));
+    }
+
+    /// Somebody else writes a row behind the last one, `last`.
+    pub(crate) fn add_foreign(&self, database: &str, last: u64) {
+        let next = last + 1;
+        let body = format!("(SELECT body FROM daylight.journal WHERE seq = {last})");
+        let body = format!("replace({body}, '\"seq\":{last}', '\"seq\":{next}')");
+        let added = self
+            .sql(database, &format!("SELECT answer FROM daylight.append({last}, 'x', 'b', 'b', NULL, ARRAY[{body}])"));
+        assert_eq!(added, "made");
+    }
+
     /// Runs statements in a database, and returns what they print.
     pub(crate) fn sql(&self, database: &str, sql: &str) -> String {
         let run = Command::new(Path::new(PROGRAMS).join("psql"))
@@ -131,7 +152,7 @@ impl Server {
 
     pub(crate) fn door(&self) -> Arc<Door> {
         let path = self.folder.path().join(".s.PGSQL.5432");
-        Arc::new(Door { path, loses_answer: Arc::default(), loses_append: Arc::default() })
+        Arc::new(Door { path, faults: Arc::default() })
     }
 
     pub(crate) fn options(&self, database: &str) -> DatabaseOptions {
@@ -145,7 +166,10 @@ impl Server {
             user: "daylight".to_owned(),
             door,
             adopt: false,
-            node: "a".to_owned(),
+            node: format!("node-{}", self.nodes.fetch_add(1, Ordering::Relaxed)),
+            node_url: String::new(),
+            version: "1".to_owned(),
+            everywhere: true,
             patience: Duration::from_secs(20),
         }
     }
@@ -157,22 +181,41 @@ impl Drop for Server {
     }
 }
 
-/// The way to a server, which can lose a message.
-#[derive(Debug)]
+/// What happens on the way to a server.
+#[derive(Default)]
+pub(crate) struct Faults {
+    /// The connection breaks before the next answer to an append arrives.
+    pub(crate) loses_answer: AtomicBool,
+    /// The connection breaks before the next append is sent.
+    pub(crate) loses_append: AtomicBool,
+    /// Nothing arrives, in either direction: each connection breaks, and none is made.
+    pub(crate) is_deaf: AtomicBool,
+    /// A connection breaks after this many bytes of answers; 0: never.
+    pub(crate) most_bytes: AtomicUsize,
+    /// Runs before the next append is sent.
+    pub(crate) before_append: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+/// The way to a server.
 pub(crate) struct Door {
     path: PathBuf,
-    /// The connection breaks before the next answer to an append arrives.
-    pub(crate) loses_answer: Arc<AtomicBool>,
-    /// The connection breaks before the next append is sent.
-    pub(crate) loses_append: Arc<AtomicBool>,
+    pub(crate) faults: Arc<Faults>,
+}
+
+impl std::fmt::Debug for Door {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.path.display())
+    }
 }
 
 impl DatabaseDoor for Door {
     fn dial(&self) -> DatabaseDialling<'_> {
         Box::pin(async {
+            if self.faults.is_deaf.load(Ordering::Acquire) {
+                return Err(broken());
+            }
             let stream = UnixStream::connect(&self.path).await?;
-            let (loses_answer, loses_append) = (self.loses_answer.clone(), self.loses_append.clone());
-            Ok(Box::new(Lossy { stream, loses_answer, loses_append }) as Box<dyn DatabaseStream>)
+            Ok(Box::new(Lossy { stream, faults: self.faults.clone(), read_bytes: 0 }) as Box<dyn DatabaseStream>)
         })
     }
 
@@ -183,8 +226,8 @@ impl DatabaseDoor for Door {
 
 struct Lossy {
     stream: UnixStream,
-    loses_answer: Arc<AtomicBool>,
-    loses_append: Arc<AtomicBool>,
+    faults: Arc<Faults>,
+    read_bytes: usize,
 }
 
 fn has(bytes: &[u8], word: &[u8]) -> bool {
@@ -199,7 +242,15 @@ impl AsyncRead for Lossy {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
-        if has(&buf.filled()[before..], b"made") && self.loses_answer.swap(false, Ordering::AcqRel) {
+        if self.faults.is_deaf.load(Ordering::Acquire) {
+            return Poll::Ready(Err(broken()));
+        }
+        self.read_bytes += buf.filled().len() - before;
+        let most = self.faults.most_bytes.load(Ordering::Acquire);
+        if most > 0 && self.read_bytes > most {
+            return Poll::Ready(Err(broken()));
+        }
+        if has(&buf.filled()[before..], b"made") && self.faults.loses_answer.swap(false, Ordering::AcqRel) {
             return Poll::Ready(Err(broken()));
         }
         Poll::Ready(Ok(()))
@@ -208,8 +259,16 @@ impl AsyncRead for Lossy {
 
 impl AsyncWrite for Lossy {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        if has(bytes, b"\"change\":") && self.loses_append.swap(false, Ordering::AcqRel) {
+        if self.faults.is_deaf.load(Ordering::Acquire) {
             return Poll::Ready(Err(broken()));
+        }
+        if has(bytes, b"\"change\":") {
+            if let Some(first) = lock(&self.faults.before_append).take() {
+                first();
+            }
+            if self.faults.loses_append.swap(false, Ordering::AcqRel) {
+                return Poll::Ready(Err(broken()));
+            }
         }
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

@@ -1,0 +1,109 @@
+//! `/api/v1/cluster`: the nodes that share a database, as this one sees them, and the engines that it works with.
+
+use crate::app::App;
+use repository::moment::Moment;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::{NodeRow, NodeState, Seq};
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Cluster {
+    /// The number of the last change that this node has.
+    last: u64,
+    /// The database; null: there is none, and the data folder has everything.
+    database: Option<Engine>,
+    /// Object storage; null: the data folder has the bytes of packages.
+    objects: Option<Engine>,
+    /// The nodes, as the last beat of this one saw them, this one first; empty without a database.
+    nodes: Vec<Node>,
+    /// The work that one node does for all.
+    leases: Vec<Lease>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Engine {
+    /// Its URL, without a password.
+    url: String,
+    /// The number of the last change that it has, as far as this node knows; null: it is not known.
+    last: Option<u64>,
+    /// Since when this node cannot use it; null: it can.
+    away_since: Option<Moment>,
+    /// Why it cannot.
+    why: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Node {
+    /// `cluster.node` of its settings.
+    name: String,
+    /// Whether it gave this answer.
+    is_this: bool,
+    /// Its URL.
+    url: String,
+    /// The version of its program.
+    version: String,
+    /// The highest form of rows that it reads.
+    form: u32,
+    /// Joining: it does not serve yet. Draining: it ends. Gone: it has not been heard of.
+    #[schemars(extend("enum" = ["joining", "serving", "draining", "gone"]))]
+    state: &'static str,
+    /// Whether its answers are those of now. Others have `Daylight-Stale`.
+    fresh: bool,
+    /// The number of the last change that it has.
+    last: u64,
+    /// So many changes it lacks.
+    behind: u64,
+    /// When it was heard of last, in milliseconds before the last beat of this node.
+    beat_age_ms: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Lease {
+    /// The work.
+    name: String,
+    /// The node that does it.
+    node: String,
+}
+
+pub(super) fn show(app: &App) -> Value {
+    let store = &app.store;
+    let last = store.last();
+    let database = store.database().map(|database| {
+        let away = database.away();
+        Engine {
+            url: database.url().to_owned(),
+            last: Some(store.last_of_all().0),
+            away_since: away.as_ref().map(|away| Moment(away.since)),
+            why: away.map(|away| away.cause),
+        }
+    });
+    let (all, mut leases) = (store.nodes(), store.leases().holders());
+    // The work of a node that is gone is done by none until another one asks for it.
+    leases.retain(|(_, holder)| all.iter().any(|one| one.name == *holder && one.state != NodeState::Gone));
+    let objects = store.objects().map(|objects| {
+        let (away_since, why) = objects.away().map(|(since, why)| (Moment(since), why)).unzip();
+        // Of several nodes, another one may have copied more.
+        let copies = all.len() < 2
+            || leases
+                .iter()
+                .any(|(name, node)| name == "segments" && all.iter().any(|one| one.is_self && one.name == *node));
+        Engine { url: objects.url().to_owned(), last: copies.then(|| objects.copied().0), away_since, why }
+    });
+    let newest = all.iter().map(|node| node.seen).chain([last]).max().unwrap_or(last);
+    let nodes = all.into_iter().map(|node| Node::new(node, newest)).collect();
+    let leases = leases.into_iter().map(|(name, node)| Lease { name, node }).collect();
+    json!(Cluster { last: last.0, database, objects, nodes, leases })
+}
+
+impl Node {
+    fn new(row: NodeRow, newest: Seq) -> Self {
+        let NodeRow { name, url, version, form, state, fresh, seen, beat_age_ms, is_self, .. } = row;
+        let state = state.as_str();
+        let behind = newest.0.saturating_sub(seen.0);
+        Self { name, is_this: is_self, url, version, form, state, fresh, last: seen.0, behind, beat_age_ms }
+    }
+}

@@ -1,0 +1,115 @@
+//! Two servers on one database: what one acknowledges the other has, and a server that hears nothing says so.
+
+use super::{VARIABLES, journal, settings_of};
+use crate::rebuild::fill;
+use crate::world::{Answer, FIRST, Gem, Postgres, World, await_true};
+use rustix::process::{Pid, Signal, kill_process};
+
+fn node(postgres: &Postgres, name: &str) -> World {
+    World::start_with_file_and(&settings_of(postgres, name), VARIABLES)
+}
+
+fn signal(world: &World, signal: Signal) {
+    kill_process(Pid::from_raw(world.id()).unwrap(), signal).unwrap();
+}
+
+fn is_stale(answer: &Answer) -> bool {
+    answer.header("daylight-stale") == Some("truth_unreachable")
+}
+
+/// The paths of a gem, of its index, and of a file in a tree: pages, and answers that are made for each request.
+fn versions(world: &World) -> Answer {
+    world.anon().get(&format!("/repository/{FIRST}/versions")).expect(200)
+}
+
+#[test]
+fn what_one_server_acknowledges_the_other_has_at_once() {
+    let postgres = Postgres::start();
+    let servers = ["a", "b"].map(|name| node(&postgres, name));
+    for number in 0..12 {
+        let (one, other) = (&servers[number % 2], &servers[(number + 1) % 2]);
+        let version = format!("1.{number}.0");
+        // It is a page by then. A server that gets no processor for a second says that its answers may be stale.
+        await_true("answers are fresh", || !is_stale(&versions(other)) && !is_stale(&versions(one)));
+        one.admin().push(FIRST, &Gem::new("lamp", &version)).expect(200);
+        let there = versions(other);
+        assert!(there.text().contains(&version) || is_stale(&there), "{there:?}");
+        await_true("it is there", || versions(other).text().contains(&version));
+        other.admin().yank(FIRST, "lamp", &version).expect(200);
+        let there = versions(one);
+        assert!(there.text().contains(&format!("-{version}")) || is_stale(&there), "{there:?}");
+    }
+    journal(&postgres);
+}
+
+#[test]
+fn a_server_that_was_stopped_calls_nothing_fresh_until_it_has_caught_up_and_holds_up_others_once() {
+    let postgres = Postgres::start();
+    let (one, other) = (node(&postgres, "a"), node(&postgres, "b"));
+    fill(&one);
+    for round in 0..3 {
+        assert!(!is_stale(&versions(&other)), "a page that every client gets");
+        signal(&other, Signal::STOP);
+        let version = format!("9.{round}.0");
+        one.admin().push(FIRST, &Gem::new("lamp", &version)).expect(200);
+        signal(&other, Signal::CONT);
+        let there = versions(&other);
+        assert!(is_stale(&there) || there.text().contains(&version), "{there:?}");
+        await_true("it has caught up", || !is_stale(&versions(&other)));
+        assert!(versions(&other).text().contains(&version));
+    }
+    // While it is stopped, only the first change waits for it.
+    signal(&other, Signal::STOP);
+    one.admin().push(FIRST, &Gem::new("oil", "9.0.0")).expect(200);
+    let waited = |world: &World| {
+        let metrics = world.admin().get("/metrics").expect(200);
+        let line = metrics
+            .text()
+            .lines()
+            .find(|line| line.starts_with("daylight_op_duration_seconds_sum{op=\"truth.commit.everywhere\"}"));
+        line.and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).unwrap_or_default()
+    };
+    let before = waited(&one);
+    for version in ["9.1.0", "9.2.0", "9.3.0", "9.4.0", "9.5.0"] {
+        one.admin().push(FIRST, &Gem::new("oil", version)).expect(200);
+    }
+    assert!(waited(&one) - before < 2.1, "each would have waited for a second");
+    signal(&other, Signal::CONT);
+    await_true("it has caught up", || !is_stale(&versions(&other)));
+    assert!(versions(&other).text().contains("9.5.0"));
+    let probe = |world: &World| world.anon().get("/health/ready?fresh").status;
+    assert_eq!((probe(&one), probe(&other)), (200, 200));
+}
+
+#[test]
+fn a_server_without_postgresql_is_ready_and_not_fresh() {
+    let postgres = Postgres::start();
+    let one = node(&postgres, "a");
+    assert_eq!(one.anon().get("/health/ready?fresh").status, 200);
+    postgres.suspend();
+    await_true("its answers are stale", || is_stale(&versions(&one)));
+    let told = one.anon().get("/health/ready?fresh").expect(503);
+    assert_eq!(told.text(), "not ready: changes of other machines may be missing\n");
+    one.anon().get("/health/ready").expect(200);
+    postgres.run_on();
+    await_true("its answers are fresh", || one.anon().get("/health/ready?fresh").status == 200);
+    assert!(!is_stale(&versions(&one)));
+}
+
+#[test]
+fn a_server_does_not_start_under_the_name_of_another_and_stops_following_where_it_cannot() {
+    let postgres = Postgres::start();
+    let one = node(&postgres, "a");
+    let said = World::fails_to_start(&settings_of(&postgres, "a"), VARIABLES);
+    assert!(said.contains("another node with the name `a` is running") && said.contains("cluster.node"), "{said}");
+    let last = journal(&postgres).len();
+    let row = format!(r#"{{"v":99,"seq":{},"at":1,"by":"x","change":"miracle"}}"#, last + 1);
+    let insert = format!("INSERT INTO daylight.journal VALUES ({}, '{row}', 'z', 'z')", last + 1);
+    postgres.sql(&format!("{insert}; UPDATE daylight.counter SET seq = {}", last + 1));
+    await_true("it is not ready", || one.anon().get("/health/ready").status == 503);
+    let told = one.anon().get("/health/ready").expect(503);
+    assert_eq!(told.text(), "not ready: changes of other machines cannot be taken in\n");
+    one.await_log("it has version `99`");
+    let refused = one.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(503);
+    assert!(refused.text().contains("hint: "), "{refused:?}");
+}
