@@ -29,11 +29,11 @@ pub(crate) struct Deletion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DeletionRows {
     /// Blobs that a row names.
-    OfNamed,
+    Named,
     /// All, because they may be objects. The row ends the generation of the object.
-    OfAll,
+    All,
     /// None: the files are copies of objects, with which another node does this.
-    OfNone,
+    Nothing,
 }
 
 /// The result of a turn.
@@ -80,16 +80,16 @@ impl Deletion {
             let uses = committer.blob_uses(digest)?;
             match uses.iter().any(|one| one.keeps(&self.life, now)) {
                 true => {}
-                false if rows == DeletionRows::OfNone => unnamed.push_back(*digest),
-                false if uses.is_empty() && rows == DeletionRows::OfNamed => unnamed.push_back(*digest),
+                false if rows == DeletionRows::Nothing => unnamed.push_back(*digest),
+                false if uses.is_empty() && rows == DeletionRows::Named => unnamed.push_back(*digest),
                 false => named.push_back(*digest),
             }
         }
         self.remove(&mut unnamed, until, &mut deleted)?;
         if !named.is_empty() {
             let ended = match rows {
-                DeletionRows::OfAll => committer.generations(named.iter().copied())?,
-                DeletionRows::OfNamed | DeletionRows::OfNone => Vec::new(),
+                DeletionRows::All => committer.generations(named.iter().copied())?,
+                DeletionRows::Named | DeletionRows::Nothing => Vec::new(),
             };
             let changes = vec![Change::Collected { blobs: named.iter().copied().collect() }];
             let (by, from) = ("daylight".to_owned(), "server".to_owned());

@@ -158,17 +158,17 @@ impl Store {
     /// Checks the blobs whose digests start with one of these bytes.
     async fn collect_among(&self, firsts: &[u8], event: &mut Event) -> Result<Collection> {
         let rows = match &self.objects {
-            None => DeletionRows::OfNamed,
-            Some(_) if self.collects() => DeletionRows::OfAll,
-            Some(_) => DeletionRows::OfNone,
+            None => DeletionRows::Named,
+            Some(_) if self.collects() => DeletionRows::All,
+            Some(_) => DeletionRows::Nothing,
         };
-        let at_once = rows == DeletionRows::OfAll && firsts.len() >= MANY_BYTES;
+        let at_once = rows == DeletionRows::All && firsts.len() >= MANY_BYTES;
         let listed = if at_once { self.few_objects(event).await? } else { None };
         let mut round = Round { rows, listed, done: Collection::default(), due: Due::new() };
         // Where object storage keeps the blobs, a folder may have none of them.
         let folders = match rows {
-            DeletionRows::OfAll => firsts.iter().map(|first| format!("{first:02x}")).collect(),
-            DeletionRows::OfNamed | DeletionRows::OfNone => self.names(&self.layout.blobs_by_digest(), event).await?,
+            DeletionRows::All => firsts.iter().map(|first| format!("{first:02x}")).collect(),
+            DeletionRows::Named | DeletionRows::Nothing => self.names(&self.layout.blobs_by_digest(), event).await?,
         };
         for name in folders {
             let Some(first) = byte(&name).filter(|first| firsts.contains(first)) else { continue };
@@ -189,11 +189,11 @@ impl Store {
         let (mut add, mut empty, now) = (Vec::new(), Vec::new(), self.now());
         let folder = self.layout.blobs_by_digest().join(outer);
         let objects = match (round.rows, &round.listed) {
-            (DeletionRows::OfNamed | DeletionRows::OfNone, _) => None,
-            (DeletionRows::OfAll, Some(all)) => {
+            (DeletionRows::Named | DeletionRows::Nothing, _) => None,
+            (DeletionRows::All, Some(all)) => {
                 Some(all.iter().filter(|object| object.digest.0[0] == first).copied().collect())
             }
-            (DeletionRows::OfAll, None) => self.objects_beginning(first, event).await?,
+            (DeletionRows::All, None) => self.objects_beginning(first, event).await?,
         };
         let names = self.names(&folder, event).await?;
         let stretches = stretches(outer, &names, objects.as_ref().map(Vec::len));
@@ -273,9 +273,9 @@ impl Store {
                 return Ok(false);
             }
             blobs = deleted.rest;
-            if rows == DeletionRows::OfAll {
+            if rows == DeletionRows::All {
                 // They have their rows.
-                rows = DeletionRows::OfNamed;
+                rows = DeletionRows::Named;
             }
         }
         Ok(true)
