@@ -37,7 +37,9 @@ impl SmallDisk {
     pub(crate) fn on(&self, command: &Command) -> Command {
         let mut on = Command::new("nsenter");
         on.args(["--user", "--mount", "--target", &self.keeper.id().to_string(), "sh", "-euc", RUN]);
-        on.arg(command.get_current_dir().unwrap_or(Path::new("/"))).arg(command.get_program()).args(command.get_args());
+        on.arg(command.get_current_dir().unwrap_or_else(|| Path::new("/")))
+            .arg(command.get_program())
+            .args(command.get_args());
         on.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         on.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").stdin(Stdio::null());
         on

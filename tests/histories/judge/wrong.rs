@@ -77,7 +77,7 @@ fn right() -> History {
 fn after(change: impl FnOnce(&mut History), said: &str) {
     let mut history = right();
     change(&mut history);
-    let fault = judge(&history).expect_err("a wrong history is found to be right");
+    let Err(fault) = judge(&history) else { panic!("a wrong history is found to be right") };
     assert!(fault.contains(said), "{fault}");
 }
 
