@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-/// Sets a flag when it is dropped, also by a test that fails: or threads of its scope would go on for ever.
+/// Sets a flag when it is dropped, also by a test that fails: or threads of its scope would never end.
 pub(crate) struct SetAtEnd<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for SetAtEnd<'_> {

@@ -1,4 +1,4 @@
-//! A wire from a node to a server, which can be cut in one direction or in both: what is sent then arrives when it is mended.
+//! A wire from a node to a server, which can be cut in one direction or in both: bytes that are sent then arrive when it is mended.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

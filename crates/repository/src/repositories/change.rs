@@ -118,7 +118,7 @@ impl Repositories {
         let turn = event.waited(Op::TurnWait, self.services.changing.lock()).await;
         let mut tries = 0;
         let former_files = decisions.former_files;
-        let (repository, origin, former, hidden) = loop {
+        let (repository, origin, former, hidden, difference) = loop {
             let known = self.table(event).await?;
             let repository = known.named(name)?.clone();
             let mut record = repository.record.clone();
@@ -145,8 +145,10 @@ impl Repositories {
                 let (name, hidden) = (name.to_owned(), Box::new(hidden.clone()));
                 return Err(Unconfirmed::WouldHideHosted { name, hidden }.into());
             }
+            // Another machine may have changed the settings again before the new ones are read below.
+            let difference = difference(&repository.record.stored()?, &record.stored()?).unwrap_or_default();
             if self.services.change(&repository, vec![known.unchanged()], record, by, event).await? {
-                break (repository, origin, former, hidden);
+                break (repository, origin, former, hidden, difference);
             }
             tries += 1;
             if tries == TRIES {
@@ -174,7 +176,6 @@ impl Repositories {
             }
             prune_later(&self.services, set.clone());
         }
-        let difference = difference(&repository.record.stored()?, &set.record.stored()?).unwrap_or_default();
         Ok(ChangedRepository { repository: set, former, frees, pruned, hidden, difference })
     }
 }
