@@ -63,7 +63,7 @@ fn fill(store: &Arc<Store>, corpus: &Corpus) -> Result<usize> {
 async fn keep(store: &Arc<Store>, bytes: Vec<u8>, event: &mut Event) -> Result<Hashes> {
     let mut staged = store.stage(event).await?;
     staged.write(bytes.into(), event).await?;
-    Ok(staged.keep(event).await?.hashes)
+    Ok(store.keep(staged, event).await?.hashes)
 }
 
 type Made = Result<(usize, Vec<Entry>)>;

@@ -120,7 +120,7 @@ async fn commit_all(store: &Arc<Store>, all: impl Iterator<Item = Coordinates>, 
     // All files have the same bytes: their names matter here.
     let mut staged = store.stage(&mut event).await?;
     staged.write(pom(&named(0)).into_bytes().into(), &mut event).await?;
-    let hashes = staged.keep(&mut event).await?.hashes;
+    let hashes = store.keep(staged, &mut event).await?.hashes;
     let (mut count, mut changes, mut before) = (0, Vec::new(), None);
     for of in all {
         let at = store.now();

@@ -79,7 +79,7 @@ pub(crate) async fn push(
         true => refuse_shadowing(services, repository, &package.name, hosted.settings, by.admin, event).await?,
         false => None,
     };
-    let KeptBlob { hashes, hold } = staged.keep(event).await.map_err(Error::Unsaved)?;
+    let KeptBlob { hashes, hold } = store.keep(staged, event).await.map_err(Error::Unsaved)?;
     let mut repository = repository.clone();
     for _ in 0..TRIES {
         let set = Hosted { repository: &repository, ..hosted };

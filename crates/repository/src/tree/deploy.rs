@@ -117,7 +117,7 @@ async fn publish(
         return Ok(Deployed { new: false, published, since: None });
     }
     let facts = file.upload_facts(tree, &staged, event).await?;
-    let KeptBlob { hashes, hold } = staged.keep(event).await?;
+    let KeptBlob { hashes, hold } = store.keep(staged, event).await?;
     for _ in 0..TRIES {
         let at = now();
         let expect = match there {

@@ -1,6 +1,7 @@
 //! Holds protect bytes that uploads have made durable and that no row names yet. The collector deletes no blob that is held.
 
 use crate::blobs::digest::Digest;
+use crate::journal::record::Seq;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use telemetry::lock;
@@ -13,7 +14,7 @@ impl Holds {
     /// Holds a blob until the returned value and its clones are dropped.
     pub(crate) fn hold(&self, digest: Digest) -> Hold {
         *lock(&self.0).entry(digest).or_default() += 1;
-        Hold(Arc::new(Held { digest, holds: self.clone() }))
+        Hold(Arc::new(Held { digest, holds: self.clone(), sent: Mutex::default() }))
     }
 
     /// Runs `remove` unless the blob is held. The lock keeps others from holding the blob until `remove` returns.
@@ -37,12 +38,23 @@ impl Hold {
     pub fn digest(&self) -> Digest {
         self.0.digest
     }
+
+    /// The generation of the object that was written for the batch; `None`: there was none yet.
+    pub(crate) fn sent(&self) -> Option<Seq> {
+        *lock(&self.0.sent)
+    }
+
+    /// Notes that object storage has the blob in this generation; `None`: it may have lost it.
+    pub(crate) fn set_sent(&self, generation: Option<Seq>) {
+        *lock(&self.0.sent) = generation;
+    }
 }
 
 #[derive(Debug)]
 struct Held {
     digest: Digest,
     holds: Holds,
+    sent: Mutex<Option<Seq>>,
 }
 
 impl Drop for Held {

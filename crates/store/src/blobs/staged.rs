@@ -140,8 +140,8 @@ impl Staged {
         self.threads.run(Lane::Change, Op::BlobRead, event, read).await?
     }
 
-    /// Makes the bytes durable under their digest: once this returns they are on disk, and a row may refer to them.
-    pub async fn keep(mut self, event: &mut Event) -> Result<KeptBlob> {
+    /// Makes the bytes durable under their digest, on the disk ([`Store::keep`](crate::Store::keep)).
+    pub(crate) async fn keep(mut self, event: &mut Event) -> Result<KeptBlob> {
         match self.bytes.take().ok_or(Error::GivenUp)? {
             StagedBytes::Arriving(writing) => {
                 self.threads.run(Lane::Change, Op::BlobSync, event, |_| writing.keep()).await?

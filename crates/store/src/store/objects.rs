@@ -1,8 +1,10 @@
 //! The store with object storage: blobs are sent before the transaction that names them, and fetched when they are not on the disk.
 
 use super::Store;
+use crate::blobs::KeptBlob;
 use crate::blobs::digest::Digest;
 use crate::blobs::holds::Hold;
+use crate::blobs::staged::Staged;
 use crate::error::{Error, Result};
 use crate::journal::change::Change;
 use crate::journal::entry::State;
@@ -13,7 +15,6 @@ use crate::objects::keys::ObjectBlob;
 use crate::objects::state::ObjectsState;
 use crate::pool::lane::Lane;
 use crate::truth::catalog::{Batch, Catalog, CommitError, Conflict, Expect};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use telemetry::{Event, Op};
 
@@ -66,26 +67,40 @@ impl Store {
         objects.keeper.may_write(event).await?;
         for _ in 0..ATTEMPTS {
             let mut attempt = batch.clone();
-            for (digest, size_bytes) in &published {
-                let generation = self.send_blob(objects, *digest, *size_bytes, event).await?;
-                attempt.expect.push(Expect::BlobAt { digest: *digest, generation });
+            for (hold, size_bytes) in &published {
+                let generation = match hold.sent() {
+                    Some(generation) => generation,
+                    None => self.send_blob(objects, hold, *size_bytes, event).await?,
+                };
+                attempt.expect.push(Expect::BlobAt { digest: hold.digest(), generation });
             }
             match self.writer.commit(attempt, event).await {
-                Err(CommitError::Conflict(Conflict(Expect::BlobAt { .. }))) => {}
+                Err(CommitError::Conflict(Conflict(Expect::BlobAt { digest, .. }))) => {
+                    published
+                        .iter()
+                        .filter(|(hold, _)| hold.digest() == digest)
+                        .for_each(|(hold, _)| hold.set_sent(None));
+                }
                 decided => return decided,
             }
         }
         Err(Error::Busy(telemetry::BoundName::TruthWriter).into())
     }
 
-    /// Sends a blob, unless object storage has it. Returns the generation of its object.
-    async fn send_blob(
-        &self,
-        objects: &StoreObjects,
-        digest: Digest,
-        size_bytes: u64,
-        event: &mut Event,
-    ) -> Result<Seq> {
+    /// Makes the bytes of an upload durable, on the disk and in object storage: once this returns, a row may refer to them. The batch that names
+    /// them is made afterwards, because sending takes long, and meanwhile others change what it would expect.
+    pub async fn keep(&self, staged: Staged, event: &mut Event) -> Result<KeptBlob> {
+        let kept = staged.keep(event).await?;
+        if let Some(objects) = &self.objects {
+            objects.keeper.may_write(event).await?;
+            self.send_blob(objects, &kept.hold, kept.hashes.size_bytes, event).await?;
+        }
+        Ok(kept)
+    }
+
+    /// Sends a blob, unless object storage has it. Returns the generation of its object, which stays until a row ends the generation.
+    async fn send_blob(&self, objects: &StoreObjects, hold: &Hold, size_bytes: u64, event: &mut Event) -> Result<Seq> {
+        let digest = hold.digest();
         let known =
             move |truth: &mut dyn Catalog| Ok((truth.generation(&digest)?, truth.blob_size(&digest)?.is_some()));
         let (generation, is_named) = self.read(Lane::Change, event, known).await?;
@@ -94,6 +109,7 @@ impl Store {
         if !is_named || !objects.blobs.has(&blob, event).await? {
             objects.blobs.send(&blob, event).await?;
         }
+        hold.set_sent(Some(generation));
         Ok(generation)
     }
 
@@ -145,12 +161,14 @@ impl Store {
 }
 
 /// The blobs that a batch holds and names, with their sizes. It expects of others that they exist.
-fn published(batch: &Batch) -> BTreeMap<Digest, u64> {
-    let live = batch.changes.iter().filter_map(|change| match change {
-        Change::Entry { entry, .. } if entry.state == State::Live => {
-            Some((entry.hashes.sha256, entry.hashes.size_bytes))
-        }
-        _ => None,
-    });
-    live.filter(|(digest, _)| batch.holds.iter().any(|hold| hold.digest() == *digest)).collect()
+fn published(batch: &Batch) -> Vec<(&Hold, u64)> {
+    let size_bytes = |hold: &Hold| {
+        batch.changes.iter().find_map(|change| match change {
+            Change::Entry { entry, .. } if entry.state == State::Live && entry.hashes.sha256 == hold.digest() => {
+                Some(entry.hashes.size_bytes)
+            }
+            _ => None,
+        })
+    };
+    batch.holds.iter().filter_map(|hold| Some((hold, size_bytes(hold)?))).collect()
 }

@@ -7,7 +7,7 @@ mod segments;
 
 use super::{job, keep, options, publication};
 use crate::truth::suite::{R, batch, publish, repository};
-use crate::{Batch, BlobLife, Change, CommitError, Digest, Error, Hashes, Objects, Store, StoreOptions};
+use crate::{Batch, BlobLife, Change, CommitError, Digest, Error, Expect, Hashes, Objects, Seq, Store, StoreOptions};
 use lying::{Fault, Lying};
 use object_store::ObjectStoreExt as _;
 use object_store::memory::InMemory;
@@ -92,7 +92,7 @@ impl World {
         let event = &mut job();
         let mut staged = self.store.stage(event).await.unwrap();
         staged.write(bytes.into(), event).await.unwrap();
-        let kept = staged.keep(event).await.unwrap();
+        let kept = self.store.keep(staged, event).await.map_err(CommitError::from)?;
         let digest = kept.hashes.sha256;
         let batch = Batch { at: self.clock.now(), holds: vec![kept.hold], ..batch(vec![], vec![change]) };
         self.store.commit(batch, event).await.map(|_| digest)
@@ -137,6 +137,22 @@ async fn published_bytes_are_an_object_before_their_row_and_come_back_when_the_d
     assert_eq!(staged.beginning(4, event).await.unwrap(), b"rack");
     let never = Hashes::of(b"never").sha256;
     assert!(matches!(world.read(never).await, Err(Error::BlobMissing(digest)) if digest == never));
+}
+
+#[tokio::test]
+async fn bytes_are_sent_before_their_batch_is_made_and_once_however_often_it_is_refused() {
+    let world = World::new().await;
+    let (event, (bytes, change)) = (&mut job(), publication("rack", 1));
+    let mut staged = world.store.stage(event).await.unwrap();
+    staged.write(bytes.into(), event).await.unwrap();
+    let kept = world.store.keep(staged, event).await.unwrap();
+    assert!(world.has_object(&kept.hashes.sha256, 0).await);
+    for (expect, made) in [(vec![Expect::JournalAt(Seq(0))], false), (vec![], true)] {
+        let (at, holds) = (world.clock.now(), vec![kept.hold.clone()]);
+        let batch = Batch { at, holds, ..batch(expect, vec![change.clone()]) };
+        assert_eq!(world.store.commit(batch, event).await.is_ok(), made);
+    }
+    assert_eq!(world.there.asked("PUT test/blobs").len(), 1);
 }
 
 #[tokio::test]
