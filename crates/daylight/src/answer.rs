@@ -184,7 +184,7 @@ async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, ev
         Some(Receipt { hashes: staged.hashes().ok()?, declared, path, url, by: who.name() })
     });
     let answer = app.repositories.answer((&ask, stamp), upload, who.actor(), event).await;
-    if scope != Scope::Read && answer.is_ok() && event.tally(Op::Commit).count == 0 {
+    if scope != Scope::Read && answer.is_ok() && event.tally(Op::CommitEverywhere).count == 0 {
         app.store.settle_everywhere(event).await; // it was there before, and is acknowledged now
     }
     let until = app.repositories.fresh_until(&ask, &answer);

@@ -5,7 +5,7 @@ use repository::moment::Moment;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::{NodeRow, NodeState, Seq};
+use store::{DatabaseState, NodeRow, NodeState, Seq};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Cluster {
@@ -94,7 +94,12 @@ pub(super) fn show(app: &App) -> Value {
         Engine { url: objects.url().to_owned(), last: copies.then(|| objects.copied().0), away_since, why }
     });
     let newest = all.iter().map(|node| node.seen).chain([last]).max().unwrap_or(last);
-    let nodes = all.into_iter().map(|node| Node::new(node, newest)).collect();
+    // What was heard of others counts only as long as this node hears something.
+    let is_fresh = |node: &NodeRow| match node.is_self {
+        true => store.freshness().is_fresh(),
+        false => node.fresh && !store.database().is_some_and(DatabaseState::is_away),
+    };
+    let nodes = all.into_iter().map(|node| Node::new(NodeRow { fresh: is_fresh(&node), ..node }, newest)).collect();
     let leases = leases.into_iter().map(|(name, node)| Lease { name, node }).collect();
     json!(Cluster { last: last.0, database, objects, nodes, leases })
 }

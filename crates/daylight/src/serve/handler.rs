@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::config::ServerTiming;
 use crate::error::{Error, Result};
 use crate::reply::audience::Audience;
+use crate::reply::cache_headers;
 use crate::reply::explain_link;
 use crate::reply::server_timing;
 use crate::{reply, route, site};
@@ -29,11 +30,16 @@ impl Handler for App {
 /// Answers a request, and turns an error into a reply.
 async fn answered(app: &App, request: &mut Request, event: &mut Event) -> Reply {
     let mut audience = Audience::of(&request.headers);
-    match answer(app, request, &mut audience, event).await {
+    let is_fresh = app.store.freshness().is_fresh(); // before anything is read
+    let mut reply = match answer(app, request, &mut audience, event).await {
         Ok(reply) if app.server_timing == ServerTiming::Off => reply,
         // Boxed, so that the future of a usual answer has no room for an error.
         answered => Box::pin(finish(app, answered, audience, request, event)).await,
+    };
+    if !is_fresh {
+        cache_headers::mark_unconfirmed(&mut reply.headers, event);
     }
+    reply
 }
 
 /// The reply with an answer or an error, with `Server-Timing` where it is on.

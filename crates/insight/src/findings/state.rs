@@ -13,6 +13,8 @@ use telemetry::{Millis, Tick};
 
 /// The most findings at a time. The cheapest ones have no place.
 pub(super) const FINDINGS_MAX: usize = 500;
+/// How the sentence of a finding begins that was not seen lately.
+const NOT_SEEN: &str = "not seen since ";
 /// Looks without it after which a pending finding goes.
 const MISSED_MAX: u32 = 2;
 /// Above so many lost seconds in five minutes a finding opens at once.
@@ -271,9 +273,11 @@ impl States {
         let Some(entry) = self.entries.get_mut(id) else { return false };
         entry.missed = entry.missed.saturating_add(1);
         entry.quiet = entry.quiet.saturating_add(passed);
-        if entry.opened.is_some() && entry.missed == MISSED_MAX {
+        // After a restart the sentence may say so already.
+        let is_told = entry.finding.sentence.starts_with(NOT_SEEN);
+        if entry.opened.is_some() && entry.missed == MISSED_MAX && !is_told {
             // Somebody who has made the change sees that it helped.
-            entry.finding.sentence = format!("not seen since {now}: {}", entry.finding.sentence);
+            entry.finding.sentence = format!("{NOT_SEEN}{now}: {}", entry.finding.sentence);
             entry.finding.lost_s_per_hour = 0.0;
         }
         let gone = match entry.opened {

@@ -57,7 +57,10 @@ pub(crate) async fn push(
     let upload = Upload { package: package.clone(), sha256, origin, conditions: parameters.conditions.cloned() };
     let mut from = match load_state(hosted, &upload, event).await? {
         Ok(from) => from,
-        Err(said) => return Ok(said),
+        Err(said) => {
+            store.bring_back(staged, event).await.map_err(Error::Unsaved)?;
+            return Ok(said);
+        }
     };
     if let Some(there) = store.entry_in_any_case(repository.id, &full_name, event).await?
         && !from.is_published()

@@ -114,6 +114,7 @@ async fn publish(
     let wanted = Wanted { hashes: &arrived, origin: origin.as_ref(), conditions, kept: kept.as_ref() };
     let (mut there, mut early) = look(tree, file, wanted, event).await?;
     if let There::Same(published) = there {
+        store.bring_back(staged, event).await?;
         return Ok(Deployed { new: false, published, since: None });
     }
     let facts = file.upload_facts(tree, &staged, event).await?;

@@ -1,10 +1,10 @@
 //! The store with object storage: blobs are sent before the transaction that names them, and fetched when they are not on the disk.
 
 use super::Store;
-use crate::blobs::KeptBlob;
 use crate::blobs::digest::Digest;
 use crate::blobs::holds::Hold;
 use crate::blobs::staged::Staged;
+use crate::blobs::{Blobs, KeptBlob};
 use crate::error::{Error, Result};
 use crate::journal::change::Change;
 use crate::journal::entry::State;
@@ -96,6 +96,30 @@ impl Store {
             self.send_blob(objects, &kept.hold, kept.hashes.size_bytes, event).await?;
         }
         Ok(kept)
+    }
+
+    /// Brings bytes back that a row names and that were lost, from an upload of the same bytes. While object storage does not tell, it counts as
+    /// having them.
+    pub async fn bring_back(&self, staged: Staged, event: &mut Event) -> Result<()> {
+        let (digest, size_bytes) = (staged.sha256()?, staged.size_bytes());
+        let is_lost = match &self.objects {
+            Some(objects) => {
+                let generation =
+                    self.read(Lane::Change, event, move |truth: &mut dyn Catalog| truth.generation(&digest)).await?;
+                let there = objects.blobs.has(&NamedBlob { digest, size_bytes, generation }, event).await;
+                matches!(there, Ok(false))
+            }
+            None => {
+                let open = move |blobs: &mut Arc<Blobs>| blobs.open_blob(&digest).map(drop);
+                let open = self.blob_threads.run(Lane::Change, Op::BlobOpen, event, open).await?;
+                matches!(open, Err(Error::BlobMissing(_)))
+            }
+        };
+        if is_lost {
+            self.keep(staged, event).await?;
+            self.missing.found(&digest);
+        }
+        Ok(())
     }
 
     /// Sends a blob, unless object storage has it. Returns the generation of its object, which stays until a row ends the generation.

@@ -104,9 +104,15 @@ impl Freshness {
         });
     }
 
-    /// Whether trust has not ended.
-    pub(super) fn is_trusted(&self) -> bool {
-        Tick::now() < lock(&self.state).until
+    /// Whether trust has not ended. If it has, this node tells that it calls no answer fresh, and others wait for it no more: so what earlier
+    /// beats told must not begin trust again.
+    pub(super) fn keeps_trust(&self) -> bool {
+        let mut state = lock(&self.state);
+        let has_trust = Tick::now() < state.until;
+        if !has_trust {
+            state.beats.clear();
+        }
+        has_trust
     }
 
     /// A beat that was sent at `sent` told that the last change is `last`.
@@ -146,8 +152,9 @@ impl Freshness {
             return;
         }
         state.until = until;
-        let was_stale = self.is_stale.swap(false, Ordering::AcqRel);
+        // Before anything is called fresh it is known until when.
         self.until.store(until.0, Ordering::Release);
+        let was_stale = self.is_stale.swap(false, Ordering::AcqRel);
         if was_stale {
             self.raise();
             self.due.notify_one();

@@ -20,7 +20,7 @@ use std::time::Duration;
 use telemetry::{Job, Log, Op, Recorder, Tick, lock};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{Notify, watch};
-use tokio::task::AbortHandle;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_postgres::tls::NoTlsStream;
 use tokio_postgres::{AsyncMessage, Connection};
@@ -251,7 +251,7 @@ impl Shared {
                 Ok((session, driver)) => {
                     pause = PAUSE;
                     let cause = self.attend(Arc::new(session)).await;
-                    driver.abort();
+                    drop(driver);
                     self.state.went_away(&cause);
                     self.lose(None);
                 }
@@ -324,14 +324,13 @@ impl Shared {
         }
     }
 
-    async fn connect(self: &Arc<Self>, number: u64) -> Result<(Session, AbortHandle), Unusable> {
+    /// Connects. The connection ends with the second value, also if this takes too long and is given up.
+    async fn connect(self: &Arc<Self>, number: u64) -> Result<(Session, JoinSet<()>), Unusable> {
         let (client, connection) = dial(&self.options).await?;
-        let driver = tokio::spawn(self.clone().drive(connection)).abort_handle();
-        let session = Session::set_up(client, number, self.wake.clone(), self.state.clone()).await;
-        if session.is_err() {
-            driver.abort();
-        }
-        session.map(|session| (session, driver))
+        let mut driver = JoinSet::new();
+        driver.spawn(self.clone().drive(connection, number));
+        let session = Session::set_up(client, number, self.wake.clone(), self.state.clone()).await?;
+        Ok((session, driver))
     }
 
     /// A notification: the number of the last row, or what another node has seen.
@@ -348,7 +347,7 @@ impl Shared {
     }
 
     /// Moves the messages of a connection until it ends.
-    async fn drive(self: Arc<Self>, mut connection: Connection<Box<dyn DatabaseStream>, NoTlsStream>) {
+    async fn drive(self: Arc<Self>, mut connection: Connection<Box<dyn DatabaseStream>, NoTlsStream>, number: u64) {
         let cause = loop {
             match poll_fn(|context| connection.poll_message(context)).await {
                 Some(Ok(AsyncMessage::Notification(told))) => {
@@ -359,7 +358,9 @@ impl Shared {
                 None => break "the connection was closed".to_owned(),
             }
         };
-        if let Some(Ok(session)) = &*self.session.borrow() {
+        if let Some(Ok(session)) = self.session.borrow().as_ref()
+            && session.number == number
+        {
             session.give_up(&cause);
         }
     }

@@ -162,26 +162,29 @@ impl Member {
         let agrees = agrees == session.number && state != NodeState::Joining;
         let has_all = course.counter.is_some_and(|counter| counter <= seen);
         let rows = self.nodes.rows();
+        // A node that still trusts its copy says so.
+        let fresh = self.freshness.keeps_trust() || (agrees && has_all);
+        // One that does not follow leaves work for all to the others.
+        let works = state == NodeState::Serving && fresh;
         let beat = Beat {
             by: self.by.clone(),
             folder: self.folder.clone(),
             stands_at: self.nodes.stands_at(&self.by.node, sent),
             seen,
-            // A node that still trusts its copy says so.
-            fresh: self.freshness.is_trusted() || (agrees && has_all),
+            fresh,
             state: state.as_str(),
             url: self.options.node_url.clone(),
             version: self.options.version.clone(),
             form: JournalRow::VERSION,
             tells: tells > course.told,
-            wants: if state == NodeState::Serving { self.leases.free(&rows) } else { Vec::new() },
+            wants: if works { self.leases.free(&rows) } else { Vec::new() },
         };
         let answer = session.beat(&beat).await?;
         course.told = tells.min(seen);
         self.counter.store(answer.counter.0, Ordering::Release);
         self.is_alone.store(answer.others == Some(0), Ordering::Release);
         self.everywhere.saw(&answer, &self.by.instance, sent);
-        let unwanted = self.leases.are(answer.leases, &self.by.instance, sent, state == NodeState::Draining);
+        let unwanted = self.leases.are(answer.leases, &self.by.instance, sent, !works);
         self.nodes.are(answer.nodes, Tick::now());
         course.counter = Some(answer.counter);
         if !answer.is_ours {

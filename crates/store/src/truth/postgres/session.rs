@@ -239,12 +239,13 @@ impl Session {
             self.limit_statements(more_s).await?;
         }
         let values: [&(dyn ToSql + Sync); 6] = [&after, &id, &from.node, &from.instance, &clock_ms, &append.bodies];
-        let row = self.ask_within(limit, self.client.query_one(&self.append, &values)).await?;
-        if more_s > 0 {
+        let row = self.ask_within(limit, self.client.query_one(&self.append, &values)).await;
+        if more_s > 0 && self.broken().is_none() {
             // If this fails, the append is sent again, and was made.
             self.limit_statements(0).await?;
             self.longer_s.store(0, Ordering::Release);
         }
+        let row = row?;
         match row.get::<_, &str>(0) {
             "made" | "taken" => {
                 self.state.takes();
@@ -297,7 +298,8 @@ impl Session {
 
     /// This node stops.
     pub(super) async fn leave(&self, node: &Sender) -> Result<(), String> {
-        self.ask(self.client.execute(LEAVE, &[&node.node, &node.instance])).await.map(drop)
+        self.ask(self.client.execute(LEAVE, &[&node.node, &node.instance])).await?;
+        self.ask(self.client.execute(FORGET, &[])).await.map(drop)
     }
 
     /// Tries whether the database can write rows.
