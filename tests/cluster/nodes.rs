@@ -1,4 +1,4 @@
-//! Two servers on one database: what one acknowledges the other has, and a server that hears nothing says so.
+//! Two servers on one database: a change that one of them acknowledged is in the other, and a server that hears nothing says so.
 
 use super::{VARIABLES, journal, settings_of};
 use crate::rebuild::fill;

@@ -40,7 +40,7 @@ pub(crate) struct LastUses<'a> {
 
 impl<'a> LastUses<'a> {
     pub(crate) async fn of(store: &'a Store, repository: &'a Repository, event: &mut Event) -> Result<Self> {
-        // The clients of another node may use what those of this one do not. Cached files are each node's own.
+        // Clients of another node may use files that no client of this node uses. Each node has its own cached files.
         let is_of_many = repository.record.kind == RepositoryKind::Hosted && store.nodes().len() > 1;
         let since = if is_of_many { Millis(i64::MAX) } else { store.uses_since(event).await? };
         Ok(Self { store, repository, since })

@@ -1,5 +1,5 @@
-//! Adds to the index in memory what other nodes have seen of it, as soon as their rows are in this node's journal. So all nodes answer with
-//! the same bytes, and what one has just seen no other one looks for.
+//! Adds lines that other nodes saw to the index in memory, as soon as their rows are in the journal of this node. So all nodes answer with the
+//! same bytes, and no node looks for a line that another one has seen.
 
 use crate::error::{Error, Result};
 use crate::gem::upstream::follow::Follow;
