@@ -20,7 +20,7 @@ help:
 	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": only these rows)'
 	@echo 'make dist              all that a release holds, in target/dist: archives, deb, rpm, image, debug file, SBOM, SHA256SUMS'
 	@echo 'make dist-test         tries what `make dist` left: installs it in an empty Debian, starts the image, builds it twice and compares'
-	@echo 'make torture           long tests: crashes, also of PostgreSQL and object storage, 100,000 packages that move in while the command is killed, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, incidents with sweeps of settings and with their advice taken, healthy hours, two million downloads and ten million paths to ask about, Redmine through remote repositories, real builds while the machine is lost, Redmine whose pages are sent from memcached, builds of a Koji hub where KOJI_HUB_SOURCE names its source, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
+	@echo 'make torture           long tests: crashes, also of PostgreSQL and object storage, 100,000 packages that move in while the command is killed, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, 180,000 pushes of six patterns, the accounts of 20,000 events, incidents with sweeps of settings and with their advice taken, healthy hours, two million downloads and ten million paths to ask about, Redmine through remote repositories, real builds while the machine is lost, and while nodes, the primary of PostgreSQL and object storage are killed, Redmine whose pages are sent from memcached, builds of a Koji hub where KOJI_HUB_SOURCE names its source, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:
 	@scripts/setup build
@@ -77,6 +77,7 @@ torture:
 	scripts/redmine
 	scripts/company
 	scripts/lost-machine
+	ROUNDS=3 scripts/lost-nodes
 	scripts/redmine-front
 	scripts/redmine-pages
 	@if [ -n "$$KOJI_HUB_SOURCE" ]; then scripts/koji && scripts/koji-figures; else echo 'scripts/koji is left out: KOJI_HUB_SOURCE is not set'; fi

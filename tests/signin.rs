@@ -250,13 +250,18 @@ fn a_picture_on_a_page_makes_no_key() {
 
 /// The one-time password at the server's time, and the next one.
 pub(crate) fn codes(uri: &str) -> [String; 2] {
+    codes_after(uri, 0)
+}
+
+/// Those of so many seconds later.
+pub(crate) fn codes_after(uri: &str, seconds: i64) -> [String; 2] {
     let digits = uri.split("secret=").nth(1).unwrap().split('&').next().unwrap();
     let value = |digit: u8| b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".iter().position(|known| *known == digit).unwrap();
     let bits: Vec<bool> =
         digits.bytes().flat_map(|digit| (0..5).rev().map(move |at| value(digit) >> at & 1 == 1)).collect();
     let key: Vec<u8> =
         bits.chunks_exact(8).map(|bits| bits.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect();
-    let step = telemetry::Clock::default().now().seconds() / 30;
+    let step = (telemetry::Clock::default().now().seconds() + seconds) / 30;
     [step, step + 1].map(|step| {
         let mut mac = Hmac::<Sha1>::new_from_slice(&key).unwrap();
         mac.update(&step.to_be_bytes());

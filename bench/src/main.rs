@@ -20,6 +20,7 @@ mod contest;
 mod corpus;
 mod dependencies;
 mod followed;
+mod follower;
 mod fronted;
 mod group;
 mod grouped;
@@ -98,6 +99,7 @@ const ROWS: &[Row] = &[
     ("recording", recording::row),
     ("index", index::row),
     ("followed", followed::row),
+    ("follower", follower::row),
     ("grouped", grouped::row),
     ("dependencies", dependencies::row),
     ("queries", queries::row),

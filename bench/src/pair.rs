@@ -1,7 +1,7 @@
 //! Publishes acknowledged on PostgreSQL and object storage, beside publishes on the disk alone, in turns; and what each of them costs the
 //! database and the storage.
 
-mod database;
+pub(crate) mod database;
 mod storage;
 mod taken;
 

@@ -11,39 +11,43 @@ use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
-const READERS: usize = 2;
-const PUSHERS: usize = 1;
+pub(super) const READERS: usize = 2;
+pub(super) const PUSHERS: usize = 1;
 
-/// The configuration of a balancer, for these nodes and its own address.
-fn configuration(product: BalancerProduct, nodes: &Nodes, address: SocketAddr) -> String {
+/// The configuration of a balancer in the manual.
+pub(super) fn of_manual(product: BalancerProduct) -> String {
     let language = match product {
         BalancerProduct::HaProxy => "haproxy",
         BalancerProduct::Nginx => "nginx",
     };
     let blocks = page::blocks("docs/many-nodes.md");
-    let block = blocks.into_iter().find(|block| block.language == language).unwrap();
+    blocks.into_iter().find(|block| block.language == language).unwrap().text
+}
+
+/// The same for these nodes and its own address.
+pub(super) fn configuration(product: BalancerProduct, nodes: &Nodes, address: SocketAddr) -> String {
     let there = (11..).zip(nodes.addresses()).map(|(host, address)| (format!("10.0.0.{host}:8080"), address));
     let all = there.chain([("10.0.0.10:8080".to_owned(), address)]);
-    all.fold(block.text, |text, (name, address)| text.replace(&name, &address.to_string()))
+    all.fold(of_manual(product), |text, (name, address)| text.replace(&name, &address.to_string()))
 }
 
 /// What clients of a balancer were told.
 #[derive(Default)]
-struct Told {
+pub(super) struct Told {
     answered: AtomicUsize,
-    /// Requests without an answer, or with another one than 200.
+    /// Requests without an answer, or with another one than 200 or 201.
     failed: Mutex<Vec<String>>,
-    pushed: Mutex<Vec<String>>,
-    over: AtomicBool,
+    pub(super) pushed: Mutex<Vec<String>>,
+    pub(super) over: AtomicBool,
 }
 
 impl Told {
-    fn failed(&self) -> Vec<String> {
+    pub(super) fn failed(&self) -> Vec<String> {
         self.failed.lock().unwrap().clone()
     }
 
     /// Waits until the clients have got so many more answers.
-    fn await_more(&self, answers: usize) {
+    pub(super) fn await_more(&self, answers: usize) {
         let before = self.answered.load(SeqCst);
         await_true("clients go on", || self.answered.load(SeqCst) >= before + answers);
     }
@@ -59,13 +63,14 @@ impl Told {
                 connection = client.connect().unwrap();
             }
             match answer {
-                Ok(answer) if answer.status == 200 => drop(self.answered.fetch_add(1, SeqCst)),
+                Ok(answer) if matches!(answer.status, 200 | 201) => drop(self.answered.fetch_add(1, SeqCst)),
                 other => self.failed.lock().unwrap().push(format!("{other:?}")),
             }
         }
     }
 
-    fn read(&self, client: &Person) {
+    /// Reads until it is over.
+    pub(super) fn read(&self, client: &Person) {
         let paths = ["versions", "info/lamp", "gems/lamp-1.0.0.gem", "names"];
         let mut next = paths.iter().cycle();
         self.requests(client, |connection| {
@@ -74,7 +79,27 @@ impl Told {
         });
     }
 
-    fn push(&self, client: &Person, name: &str) {
+    /// Deploys releases of a module: a file, and the POM that lists it.
+    pub(super) fn deploy(&self, client: &Person) {
+        let mut versions = 1..;
+        let (mut version, mut kinds) = (0, ["jar", "pom"].into_iter().cycle());
+        self.requests(client, |connection| {
+            let kind = kinds.next().unwrap();
+            version = if kind == "jar" { versions.next().unwrap() } else { version };
+            let path = format!("/repository/maven-releases/org/example/lamp/{version}/lamp-{version}.{kind}");
+            let body = match kind {
+                "jar" => format!("lamp {version}"),
+                _ => format!(
+                    "<project><modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>lamp</artifactId>\
+                     <version>{version}</version></project>"
+                ),
+            };
+            client.on(connection, "PUT", &path, &[], body.as_bytes())
+        });
+    }
+
+    /// Pushes versions of a gem until it is over.
+    pub(super) fn push(&self, client: &Person, name: &str) {
         let mut versions = 1..;
         self.requests(client, |connection| {
             let gem = Gem::new(name, &format!("{}.0", versions.next().unwrap()));

@@ -1,8 +1,11 @@
 //! The way to the database: with TLS, with a password, and not at all.
 
-use super::{VARIABLES, settings, world_on};
+use super::{VARIABLES, settings, settings_of, world_on};
+use crate::objects::shared;
 use crate::tls::Certificate;
-use crate::world::{FIRST, Gem, Index, Postgres, World, await_true, program};
+use crate::world::{FIRST, Gem, Index, ObjectProduct, Postgres, World, await_true, program};
+use std::fs;
+use std::path::Path;
 
 /// What a start says that fails.
 #[track_caller]
@@ -10,6 +13,12 @@ fn refused(settings: &str) -> String {
     let said = World::fails_to_start(settings, VARIABLES);
     assert!(said.contains("hint: ") && !said.contains("sesame"), "{said}");
     said
+}
+
+/// What `daylight config check` says of a file, and whether everything can be used.
+fn config_check(file: &Path) -> (bool, String) {
+    let tried = program(&["config", "check", "--config"]).arg(file).envs(VARIABLES.iter().copied()).output().unwrap();
+    (tried.status.success(), String::from_utf8([tried.stdout, tried.stderr].concat()).unwrap())
 }
 
 #[test]
@@ -40,12 +49,7 @@ fn a_start_without_the_database_needs_a_copy_of_it() {
     assert!(said.contains("`cluster.database_password`"), "{said}");
     let said = refused(&settings(&postgres).replace("node@", "somebody@"));
     assert!(said.contains("password authentication failed") && said.contains("pg_hba.conf"), "{said}");
-    let tried = |world: &World| {
-        let file = world.data().with_file_name("daylight.toml");
-        let tried =
-            program(&["config", "check", "--config"]).arg(file).envs(VARIABLES.iter().copied()).output().unwrap();
-        (tried.status.success(), String::from_utf8([tried.stdout, tried.stderr].concat()).unwrap())
-    };
+    let tried = |world: &World| config_check(&world.data().with_file_name("daylight.toml"));
     let (is_usable, said) = tried(&world);
     assert!(is_usable && said.contains("cluster.database: `postgres://") && said.contains("changes up to"), "{said}");
     world.kill();
@@ -61,4 +65,29 @@ fn a_start_without_the_database_needs_a_copy_of_it() {
     postgres.resume();
     // A change is refused until the next attempt to connect.
     await_true("changes go on", || world.admin().push(FIRST, &Gem::new("lamp", "1.1.0")).status == 200);
+}
+
+#[test]
+fn a_server_that_would_keep_bytes_elsewhere_than_the_others_does_not_start() {
+    let (postgres, storage) = (Postgres::start(), shared(ObjectProduct::SeaweedFs));
+    let place = |prefix: &str| storage.settings(prefix, &storage.url());
+    let first = World::start_with_file_and(&(settings_of(&postgres, "a") + &place("places/one")), VARIABLES);
+    first.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("daylight.toml");
+    for (other, kept) in [(place("places/two"), "places/two`"), (String::new(), "in its data folder")] {
+        let settings = settings_of(&postgres, "b") + &other;
+        let said = refused(&settings);
+        assert!(said.contains("places/one`") && said.contains(kept) && said.contains("`store.objects`"), "{said}");
+        fs::write(&file, settings).unwrap();
+        let (is_usable, said) = config_check(&file);
+        assert!(!is_usable && said.contains("places/one`") && said.contains(kept), "{said}");
+    }
+    assert!(storage.objects("places/two").is_empty());
+    let second = World::start_with_file_and(&(settings_of(&postgres, "b") + &place("places/one")), VARIABLES);
+    assert_eq!(Index::read(&second.admin(), FIRST).offered.len(), 1);
+    // All objects were moved by a person.
+    drop(second);
+    postgres.sql("UPDATE daylight.note SET body = replace(body, 'one', 'two') WHERE name = 'objects'");
+    World::start_with_file_and(&(settings_of(&postgres, "b") + &place("places/two")), VARIABLES);
 }

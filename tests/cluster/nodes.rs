@@ -2,8 +2,9 @@
 
 use super::{VARIABLES, journal, settings_of};
 use crate::rebuild::fill;
-use crate::world::{Answer, FIRST, Gem, Postgres, World, await_true};
+use crate::world::{Answer, FIRST, Gem, Person, Postgres, World, await_true};
 use rustix::process::{Pid, Signal, kill_process};
+use std::time::{Duration, Instant};
 
 fn node(postgres: &Postgres, name: &str) -> World {
     World::start_with_file_and(&settings_of(postgres, name), VARIABLES)
@@ -94,6 +95,41 @@ fn a_server_without_postgresql_is_ready_and_not_fresh() {
     postgres.run_on();
     await_true("its answers are fresh", || one.anon().get("/health/ready?fresh").status == 200);
     assert!(!is_stale(&versions(&one)));
+}
+
+#[test]
+fn a_server_that_hears_nothing_of_others_believes_tokens_for_a_limited_time() {
+    let postgres = Postgres::start();
+    let [one, other] = ["a", "b"]
+        .map(|name| World::start_with_file_and(&(settings_of(&postgres, name) + "stale_private_s = 1\n"), VARIABLES));
+    one.repository("secret", true);
+    one.admin().push("secret", &Gem::new("lamp", "1.0.0")).expect(200);
+    let read = |by: &Person, repository: &str| by.get(&format!("/repository/{repository}/versions"));
+    let admin = other.admin();
+    // They are pages by then.
+    (0..3).for_each(|_| drop((read(&admin, "secret").expect(200), read(&admin, FIRST).expect(200))));
+    postgres.suspend();
+    await_true("tokens are doubted", || read(&admin, "secret").status == 503);
+    let refused = read(&admin, "secret").expect(503);
+    let said = refused.text();
+    assert!(said.contains("tokens are not believed") && said.contains("hint: "), "{said}");
+    read(&admin, FIRST).expect(200);
+    read(&other.anon(), FIRST).expect(200);
+    admin.get("/api/v1/cluster").expect(200);
+    postgres.run_on();
+    await_true("tokens are believed", || read(&admin, "secret").status == 200);
+    // One that was alone has nobody who revokes.
+    drop(one);
+    postgres.sql("UPDATE daylight.node SET at = at - interval '2 hours' WHERE name = 'a'");
+    await_true("it is alone", || {
+        other.admin().get("/metrics").expect(200).text().contains("daylight_cluster_nodes 1\n")
+    });
+    postgres.suspend();
+    await_true("its answers are stale", || is_stale(&versions(&other)));
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(2) {
+        assert!(is_stale(&read(&admin, "secret").expect(200)));
+    }
 }
 
 #[test]

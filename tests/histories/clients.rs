@@ -1,7 +1,7 @@
 //! Clients of several nodes: some change packages and settings, each time on a node that chance chooses; others read, each on a node of its own.
 
+use super::chance::Chance;
 use super::record::{Record, Wanted};
-use crate::crash::random;
 use crate::world::{Answer, Connection, Gem, Person, await_true, hex};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 /// The names of the gems. Few, so that writers meet.
-const NAMES: u64 = 2;
+const NAMES: usize = 2;
 /// The files that are published again and again.
-const FILES: u64 = 2;
+const FILES: usize = 2;
 
 /// The repositories of one history, and the callers of its nodes.
 pub(super) struct Scene<'a> {
@@ -41,17 +41,17 @@ impl Scene<'_> {
         vec![self.files(), self.trees()]
     }
 
-    fn anybody(&self) -> &Person {
-        &self.nodes[random(self.nodes.len() as u64) as usize]
+    fn anybody(&self, chance: &mut Chance) -> &Person {
+        &self.nodes[chance.below(self.nodes.len())]
     }
 
     /// Makes the repositories, each on a node that chance chooses.
-    pub(super) fn begin(&self) {
+    pub(super) fn begin(&self, chance: &mut Chance) {
         let of = |name: String, format: &str| json!({ "name": name, "format": format, "kind": "hosted" });
         let mut files = of(self.files(), "raw");
         files["replaceable"] = true.into();
         for wanted in [of(self.gems(), "gem"), of(self.trees(), "maven"), files] {
-            self.anybody().post_json("/api/v1/repositories", &wanted).expect(201);
+            self.anybody(chance).post_json("/api/v1/repositories", &wanted).expect(201);
         }
         for node in self.nodes {
             for name in [self.gems(), self.trees(), self.files()] {
@@ -63,73 +63,69 @@ impl Scene<'_> {
     }
 
     /// Makes so many changes.
-    pub(super) fn change(&self, writer: usize, changes: usize) {
+    pub(super) fn change(&self, writer: usize, changes: usize, chance: &mut Chance) {
         let mut mine: Vec<(String, String)> = Vec::new();
         for count in 0..changes {
             // Digits of its own for the writer, so that no value occurs twice.
             let once = (writer + 1) * 10_000 + count;
-            match random(10) {
-                0..4 => mine.extend(self.push(once)),
-                4 if !mine.is_empty() => self.yank(mine.swap_remove(random(mine.len() as u64) as usize)),
-                4..7 => self.publish_again(once),
-                7..9 => self.deploy(once),
-                _ => self.set(once),
+            match chance.below(10) {
+                0..4 => mine.extend(self.push(once, chance)),
+                4 if !mine.is_empty() => self.yank(mine.swap_remove(chance.below(mine.len())), chance),
+                4..7 => self.publish_again(once, chance),
+                7..9 => self.deploy(once, chance),
+                _ => self.set(once, chance),
             }
         }
     }
 
-    fn push(&self, once: usize) -> Option<(String, String)> {
-        let (name, version) = (format!("lamp{}", random(NAMES)), format!("{once}.0"));
+    fn push(&self, once: usize, chance: &mut Chance) -> Option<(String, String)> {
+        let (name, version) = (format!("lamp{}", chance.below(NAMES)), format!("{once}.0"));
         let bytes = Gem::new(&name, &version).bytes();
         let sum = hex(&Sha256::digest(&bytes));
         let wanted = Wanted::Gem { name: name.clone(), version: version.clone() };
-        let send = || {
-            let person = self.anybody();
-            person.push_on(&mut person.connect()?, &self.gems(), &bytes)
-        };
+        let person = self.anybody(chance);
+        let send = || person.push_on(&mut person.connect()?, &self.gems(), &bytes);
         self.record.write(&wanted, Some(sum), send).then_some((name, version))
     }
 
-    fn yank(&self, (name, version): (String, String)) {
+    fn yank(&self, (name, version): (String, String), chance: &mut Chance) {
         let wanted = Wanted::Gem { name: name.clone(), version: version.clone() };
-        self.record.write(&wanted, None, || {
-            let person = self.anybody();
-            person.yank_on(&mut person.connect()?, &self.gems(), &name, &version)
-        });
+        let person = self.anybody(chance);
+        self.record.write(&wanted, None, || person.yank_on(&mut person.connect()?, &self.gems(), &name, &version));
     }
 
-    fn publish_again(&self, once: usize) {
-        self.put(self.files(), format!("state/{}", random(FILES)), once);
+    fn publish_again(&self, once: usize, chance: &mut Chance) {
+        self.put(self.files(), format!("state/{}", chance.below(FILES)), once, chance);
     }
 
-    fn deploy(&self, once: usize) {
-        self.put(self.trees(), format!("org/example/lamp/{once}/lamp-{once}.jar"), once);
+    fn deploy(&self, once: usize, chance: &mut Chance) {
+        self.put(self.trees(), format!("org/example/lamp/{once}/lamp-{once}.jar"), once, chance);
     }
 
-    fn put(&self, repository: String, path: String, once: usize) {
+    fn put(&self, repository: String, path: String, once: usize, chance: &mut Chance) {
         let (bytes, place) = (once.to_string(), format!("/repository/{repository}/{path}"));
         let sum = hex(&Sha256::digest(&bytes));
+        let person = self.anybody(chance);
         self.record.write(&Wanted::File { repository, path }, Some(sum), || {
-            let person = self.anybody();
             person.on(&mut person.connect()?, "PUT", &place, &[], bytes.as_bytes())
         });
     }
 
-    fn set(&self, once: usize) {
+    fn set(&self, once: usize, chance: &mut Chance) {
         let (change, place) = (json!({ "keep_versions": once }), format!("/api/v1/repositories/{}", self.gems()));
         let headers = [("Content-Type", "application/json")];
+        let person = self.anybody(chance);
         self.record.write(&Wanted::Setting, Some(once.to_string()), || {
-            let person = self.anybody();
             person.on(&mut person.connect()?, "PATCH", &place, &headers, change.to_string().as_bytes())
         });
     }
 
     /// Reads from a node until the others are done. A node that is away is asked again.
-    pub(super) fn read(&self, node: usize, over: &AtomicBool) {
+    pub(super) fn read(&self, node: usize, over: &AtomicBool, chance: &mut Chance) {
         while !over.load(SeqCst) {
             let asked = self.nodes[node].connect().and_then(|mut connection| {
                 while !over.load(SeqCst) {
-                    self.read_one(node, &mut connection)?;
+                    self.read_one(node, &mut connection, chance)?;
                 }
                 Ok(())
             });
@@ -139,12 +135,12 @@ impl Scene<'_> {
         }
     }
 
-    fn read_one(&self, node: usize, connection: &mut Connection) -> io::Result<()> {
+    fn read_one(&self, node: usize, connection: &mut Connection, chance: &mut Chance) -> io::Result<()> {
         let wanted = self.record.wanted();
-        match random(4) {
+        match chance.below(4) {
             0 => self.list(node, connection),
             _ if wanted.is_empty() => self.list(node, connection),
-            _ => self.look(node, connection, &wanted[random(wanted.len() as u64) as usize]),
+            _ => self.look(node, connection, &wanted[chance.below(wanted.len())]),
         }
     }
 

@@ -1,8 +1,8 @@
 //! What happens to the servers of a history while its clients work.
 
+use super::chance::Chance;
 use super::record::Record;
-use crate::crash::random;
-use crate::world::{Cut, Nodes};
+use crate::world::{Cut, Nodes, Standby};
 use std::time::{Duration, Instant};
 
 /// How long a fault lasts at most, if it ends. Longer than a node may believe in what it knows without asking the database.
@@ -21,6 +21,14 @@ pub(super) enum Fault {
     StoragePaused,
     /// The node and the database do not hear each other, or one does not hear the other.
     Cut(Cut),
+    /// The same of the node and the object storage.
+    StorageCut(Cut),
+    /// The clock of the node's machine is set, and then set right.
+    ClockSet,
+    /// A node starts while the clock of its machine is wrong, which is then set right.
+    StartedOffTime,
+    /// The database is killed, and a standby takes its place that lacks what the clients have changed.
+    FailedOver,
     /// Some 13 seconds: SeaweedFS starts slowly after that.
     StorageKilled,
 }
@@ -38,24 +46,50 @@ impl Fault {
             Self::DatabasePaused,
             Self::Cut(Cut::There),
             Self::StoragePaused,
+            Self::ClockSet,
+            Self::StorageCut(Cut::Both),
+            Self::StartedOffTime,
+            Self::StorageCut(Cut::Back),
             Self::Nothing,
+            Self::FailedOver,
             Self::StorageKilled,
         ];
         all[number % (all.len() - usize::from(!has_time))]
     }
+
+    /// Makes it ready, before the clients begin.
+    pub(super) fn prepare(self, nodes: &Nodes) -> Prepared {
+        Prepared { fault: self, standby: (self == Self::FailedOver).then(|| nodes.postgres.standby()) }
+    }
+}
+
+/// A fault that can happen now.
+pub(super) struct Prepared {
+    fault: Fault,
+    standby: Option<Standby>,
 }
 
 /// Lets it happen when some changes have been acknowledged, and mends it.
-pub(super) fn strike(nodes: &mut Nodes, fault: Fault, record: &Record, is_over: &dyn Fn() -> bool) {
-    let victim = random(nodes.count() as u64) as usize;
-    let wait = |progress: &dyn Fn() -> usize, steps: u64| {
-        let (wanted, end) = (progress() + random(steps) as usize, Instant::now() + LONG);
+pub(super) fn strike(
+    nodes: &mut Nodes,
+    Prepared { fault, standby }: Prepared,
+    record: &Record,
+    chance: &mut Chance,
+    is_over: &dyn Fn() -> bool,
+) {
+    let victim = chance.below(nodes.count());
+    let (first, last) = (chance.below(20), chance.below(1_000));
+    // From some seconds, of which the database knows, to hours, before or after the right time.
+    let off_s = [6, 60, 600, 7_200].map(|most| (1 + chance.below(most)) as i64)[chance.below(4)];
+    let off_s = if chance.below(2) == 0 { off_s } else { -off_s };
+    let wait = |progress: &dyn Fn() -> usize, steps: usize| {
+        let (wanted, end) = (progress() + steps, Instant::now() + LONG);
         while progress() < wanted && Instant::now() < end && !is_over() {
             std::thread::park_timeout(Duration::from_millis(1));
         }
     };
-    wait(&|| record.acknowledged(), 20);
-    let last = || wait(&|| record.acknowledged() + record.answered(), 1_000);
+    wait(&|| record.acknowledged(), first);
+    let last = || wait(&|| record.acknowledged() + record.answered(), last);
     match fault {
         Fault::Nothing => {}
         Fault::NodeKilled => {
@@ -79,6 +113,7 @@ pub(super) fn strike(nodes: &mut Nodes, fault: Fault, record: &Record, is_over: 
             last();
             nodes.postgres.resume();
         }
+        Fault::FailedOver => standby.into_iter().for_each(|standby| nodes.postgres.fail_over(standby)),
         Fault::DatabasePaused => {
             nodes.postgres.suspend();
             last();
@@ -93,6 +128,24 @@ pub(super) fn strike(nodes: &mut Nodes, fault: Fault, record: &Record, is_over: 
             nodes.node(victim).wire.cut(cut);
             last();
             nodes.node(victim).wire.cut(Cut::Nothing);
+        }
+        Fault::StorageCut(cut) => {
+            nodes.node(victim).storage_wire.cut(cut);
+            last();
+            nodes.node(victim).storage_wire.cut(Cut::Nothing);
+        }
+        Fault::ClockSet => {
+            nodes.node(victim).world.set_machine_clock(off_s);
+            last();
+            nodes.node(victim).world.set_machine_clock(0);
+        }
+        Fault::StartedOffTime => {
+            let world = &mut nodes.node(victim).world;
+            world.kill();
+            world.set_machine_clock(off_s);
+            world.resume();
+            last();
+            nodes.node(victim).world.set_machine_clock(0);
         }
         Fault::StorageKilled => {
             nodes.own_storage().kill();

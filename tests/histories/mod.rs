@@ -1,7 +1,9 @@
 //! Histories of several nodes with one database and one object storage: clients change and read on nodes that chance chooses, while a node, the
 //! database, the object storage or a connection fails. A judge of its own compares what they were told with the promises.
-//! `DAYLIGHT_HISTORIES` sets their number; the default is 20.
+//! `DAYLIGHT_HISTORIES` sets their number; the default is 20. A history that fails tells its seed and its number: with `DAYLIGHT_SEED` chance decides
+//! the same, and with `DAYLIGHT_HISTORY` it is the only one.
 
+mod chance;
 mod clients;
 mod faults;
 mod journal;
@@ -11,10 +13,14 @@ mod record;
 use crate::cluster;
 use crate::objects::shared;
 use crate::world::{Index, Nodes, ObjectProduct, ObjectServer, SetAtEnd};
+use chance::Chance;
 use clients::Scene;
 use faults::Fault;
 use judge::{History, judge};
 use record::Record;
+use std::fmt::Debug;
+use std::hash::{BuildHasher as _, RandomState};
+use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -23,25 +29,47 @@ const WRITERS: usize = 4;
 /// The changes that each writer makes in a history.
 const CHANGES: usize = 8;
 
+fn set<T: FromStr<Err: Debug>>(variable: &str) -> Option<T> {
+    std::env::var(variable).ok().map(|value| value.parse().unwrap())
+}
+
 /// How many histories there are: `usual`, if nothing else is set.
 fn histories(usual: usize) -> usize {
-    std::env::var("DAYLIGHT_HISTORIES").map_or(usual, |count| count.parse().unwrap())
+    set("DAYLIGHT_HISTORIES").unwrap_or(usual)
+}
+
+/// Lets so many histories happen, each with its fault, and judges them.
+fn all(nodes: &mut Nodes, count: usize, fault: impl Fn(usize) -> Fault, grace: Duration) {
+    let seed: u64 = set("DAYLIGHT_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
+    let only = set("DAYLIGHT_HISTORY");
+    for number in only.map_or(0..count, |number: usize| number..number + 1) {
+        println!(
+            "DAYLIGHT_SEED={seed} DAYLIGHT_HISTORY={number} DAYLIGHT_HISTORIES={}: {:?}",
+            histories(20),
+            fault(number)
+        );
+        one(nodes, (seed, number), fault(number), grace);
+    }
 }
 
 /// Lets clients work while something fails, and judges what they were told.
-fn one(nodes: &mut Nodes, number: usize, fault: Fault, grace: Duration) {
+fn one(nodes: &mut Nodes, (seed, number): (u64, usize), fault: Fault, grace: Duration) {
     let people = nodes.admins();
     let record = Record::new(History { grace, ..History::default() });
     let scene = Scene { number, nodes: &people, record: &record };
     let first = nodes.postgres.sql("SELECT seq FROM daylight.counter");
-    scene.begin();
-    let over = &AtomicBool::new(false);
+    let chance = move |thread: usize| Chance::of(seed, number, thread);
+    scene.begin(&mut chance(0));
+    let (prepared, over) = (fault.prepare(nodes), &AtomicBool::new(false));
     std::thread::scope(|scope| {
         let scene = &scene;
-        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || scene.change(writer, CHANGES))).collect();
-        (0..NODES).for_each(|node| drop(scope.spawn(move || scene.read(node, over))));
+        let change = move |writer: usize| scene.change(writer, CHANGES, &mut chance(1 + writer));
+        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || change(writer))).collect();
+        let read = move |node: usize| scene.read(node, over, &mut chance(1 + WRITERS + node));
+        (0..NODES).for_each(|node| drop(scope.spawn(move || read(node))));
         let _over = SetAtEnd(over);
-        faults::strike(nodes, fault, &record, &|| writers.iter().all(|writer| writer.is_finished()));
+        let is_over = || writers.iter().all(|writer| writer.is_finished());
+        faults::strike(nodes, prepared, &record, &mut chance(1 + WRITERS + NODES), &is_over);
         writers.into_iter().for_each(|writer| writer.join().unwrap());
     });
     for node in 0..NODES {
@@ -75,9 +103,7 @@ fn one(nodes: &mut Nodes, number: usize, fault: Fault, grace: Duration) {
 fn what_is_acknowledged_is_seen_through_every_node_at_once_and_kept_whatever_fails() {
     let count = histories(20);
     let mut nodes = cluster::nodes(NODES, (ObjectServer::start(ObjectProduct::SeaweedFs).into(), "histories"), "");
-    for number in 0..count {
-        one(&mut nodes, number, Fault::of(number, count > 20), Duration::ZERO);
-    }
+    all(&mut nodes, count, |number| Fault::of(number, count > 20), Duration::ZERO);
     for number in 0..NODES {
         let world = &mut nodes.node(number).world;
         world.stop();
@@ -92,7 +118,5 @@ fn where_a_change_is_acknowledged_here_it_is_seen_everywhere_within_a_second() {
     let count = histories(20) / 5;
     let mut nodes =
         cluster::nodes(NODES, (shared(ObjectProduct::SeaweedFs), "histories/here"), "acknowledge = \"here\"\n");
-    for number in 0..count {
-        one(&mut nodes, number, Fault::of(number % 4, false), Duration::from_secs(1));
-    }
+    all(&mut nodes, count, |number| Fault::of(number % 4, false), Duration::from_secs(1));
 }

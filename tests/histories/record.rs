@@ -92,8 +92,8 @@ impl Record {
         let outcome = match send() {
             Ok(answer) if (200..300).contains(&answer.status) => Outcome::Acknowledged(self.now()),
             Ok(answer) if answer.status == 409 => Outcome::Refused,
-            // A node that has not learned of its subject yet.
-            Ok(answer) if answer.status == 404 && self.is_late_allowed => Outcome::Refused,
+            // A node that has not learned of its subject yet, or says that it may lack it.
+            Ok(answer) if answer.status == 404 && (self.is_late_allowed || !is_fresh(&answer)) => Outcome::Refused,
             Ok(answer) if answer.status < 500 => panic!("{wanted:?} = {value:?}: {answer:?}"),
             // What could not be done now may be done yet, as a broken connection tells nothing.
             Ok(_) | Err(_) => Outcome::Unknown,

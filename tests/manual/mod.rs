@@ -51,6 +51,7 @@ pages! {
     data_folder: "docs/data-folder.md" => pages::data_folder;
     explaining: "docs/explaining.md" => pages::explaining;
     exporting: "docs/exporting.md" => pages::exporting;
+    failover: "docs/failover.md" => many_nodes::stage;
     findings: "docs/findings.md" => pages::findings;
     front: "docs/front.md" => application::stage;
     gem_clients: "docs/gem-clients.md" => pages::gem_clients;

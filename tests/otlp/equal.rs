@@ -97,17 +97,23 @@ fn weights_of_sampled_spans_sum_up_to_what_stored_events_tell() {
     let receiver = Receiver::start(Does::Takes);
     let world = World::start_with_file(&(settings(&receiver.url()) + "stored_per_second = 1\n"));
     requests(&world);
-    let jar = "org/example/lamp/1.0/lamp-1.0.jar";
-    let mut connection = world.anon().connect().unwrap();
-    for _ in 0..400 {
-        let path = format!("/repository/maven-releases/{jar}");
-        world.anon().on(&mut connection, "GET", &path, &[], b"").unwrap().expect(200);
-    }
+    let path = "/repository/maven-releases/org/example/lamp/1.0/lamp-1.0.jar";
+    let get = |count: u32| {
+        let mut connection = world.anon().connect().unwrap();
+        for _ in 0..count {
+            world.anon().on(&mut connection, "GET", path, &[], b"").unwrap().expect(200);
+        }
+    };
+    get(400);
     // Counts by minute do not have paths, so stored events answer.
     let stored = format!("{ALL} and path starts_with /repository/");
     let sums = receiver.told_until(|told| {
         let (spans, asked) = (told.by_repository_and_status(), asked(&world, &stored));
-        let all: u64 = spans.values().map(|(count, _)| count).sum();
+        let all: u64 = asked.values().map(|(count, _)| count).sum();
+        // The last requests are told of with the next one that is stored, which hundreds may precede.
+        if all <= 300 {
+            get(50);
+        }
         if spans == asked && all > 300 { Ok(()) } else { Err(format!("spans {spans:?}, asked {asked:?}")) }
     });
     let weighted = sums.spans.iter().filter(|span| span.attributes["daylight.weight"] != "1").count();

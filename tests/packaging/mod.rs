@@ -50,13 +50,15 @@ fn is_a_command(line: &Value) {
 }
 
 #[test]
-fn the_file_of_kubernetes_is_valid_in_its_oldest_and_its_newest_release() {
+fn the_files_of_kubernetes_are_valid_in_its_oldest_and_its_newest_release() {
     for release in KUBERNETES {
-        let kinds: Vec<Value> = documents(&["kubernetes", release], "kubernetes/daylight.yaml")
-            .into_iter()
-            .map(|document| document["kind"].clone())
-            .collect();
-        assert_eq!(kinds, ["ConfigMap", "Service", "StatefulSet"]);
+        let kinds = |file| -> Vec<Value> {
+            let documents = documents(&["kubernetes", release], file);
+            documents.into_iter().map(|document| document["kind"].clone()).collect()
+        };
+        assert_eq!(kinds("kubernetes/daylight.yaml"), ["ConfigMap", "Service", "StatefulSet"]);
+        let of_nodes = ["ConfigMap", "Service", "Service", "PodDisruptionBudget", "StatefulSet"];
+        assert_eq!(kinds("kubernetes/nodes.yaml"), of_nodes);
     }
     let wrong = |text, other| complaint(&["kubernetes", KUBERNETES[0]], "kubernetes/daylight.yaml", text, other);
     let said = wrong("readOnlyRootFilesystem", "readOnlyRootFileSystem");
@@ -100,17 +102,57 @@ fn the_pod_runs_one_process_of_any_user_that_writes_one_volume() {
 }
 
 #[test]
-fn the_settings_in_the_files_are_settings_of_the_program() {
-    let documents = documents(&["kubernetes", KUBERNETES[1]], "kubernetes/daylight.yaml");
+fn three_pods_are_nodes_with_names_of_their_own_that_stop_slowly_enough_and_one_at_a_time() {
+    let documents = documents(&["kubernetes", KUBERNETES[1]], "kubernetes/nodes.yaml");
+    let set = &documents[4]["spec"];
+    let pod = &set["template"]["spec"];
+    let container = &pod["containers"][0];
+    assert_eq!((&set["replicas"], &set["serviceName"]), (&json!(3), &documents[2]["metadata"]["name"]));
+    let labels = &set["template"]["metadata"]["labels"];
+    let budget = &documents[3]["spec"];
+    let spread = pod["topologySpreadConstraints"].as_array().unwrap().iter();
+    let selectors = spread.map(|rule| &rule["labelSelector"]["matchLabels"]);
+    let services = [1, 2].map(|at| &documents[at]["spec"]["selector"]);
+    for found in selectors.chain(services).chain([&budget["selector"]["matchLabels"], &set["selector"]["matchLabels"]])
+    {
+        assert_eq!(found, labels);
+    }
+    assert_eq!(budget["maxUnavailable"], 1);
+    let image = container["image"].as_str().unwrap();
+    assert_eq!(image.rsplit_once("/daylight:").unwrap().1, env!("CARGO_PKG_VERSION"));
+    let name = &container["env"][0];
+    assert_eq!(
+        (&name["name"], &name["valueFrom"]),
+        (&json!("DAYLIGHT_CLUSTER_NODE"), &json!({ "fieldRef": { "fieldPath": "metadata.name" } }))
+    );
+    for probe in ["startupProbe", "readinessProbe", "livenessProbe"] {
+        let command = &container[probe]["exec"]["command"];
+        is_a_command(command);
+        assert!(!command.as_array().unwrap().contains(&json!("--fresh")), "no pod would be ready without PostgreSQL");
+    }
     let text = documents[0]["data"]["daylight.toml"].as_str().unwrap();
+    let (_, drain) = text.split_once("drain_s = ").unwrap();
+    let drain: u64 = drain.lines().next().unwrap().parse().unwrap();
+    // Open requests have 30 seconds after that.
+    assert!(pod["terminationGracePeriodSeconds"].as_u64().unwrap() > drain + 30 + 5);
+}
+
+#[test]
+fn the_settings_in_the_files_are_settings_of_the_program() {
     let folder = TempDir::new().unwrap();
-    let file = folder.path().join("daylight.toml");
-    // The lines that people may want are comments.
-    let wanted = |line: &str| line.strip_prefix("# ").filter(|rest| rest.contains(" = ")).unwrap_or(line).to_owned();
-    let lines: Vec<String> = text.lines().map(wanted).collect();
-    assert!(lines.iter().any(|line| line.starts_with("trusted_proxies = ")), "{lines:?}");
-    std::fs::write(&file, lines.join("\n")).unwrap();
-    for file in [file, tree().join("packaging/image/daylight.toml")] {
+    let of_pods = ["kubernetes/daylight.yaml", "kubernetes/nodes.yaml"].map(|name| {
+        let documents = documents(&["kubernetes", KUBERNETES[1]], name);
+        let text = documents[0]["data"]["daylight.toml"].as_str().unwrap();
+        let file = folder.path().join(name.replace('/', "-"));
+        // The lines that people may want are comments.
+        let wanted =
+            |line: &str| line.strip_prefix("# ").filter(|rest| rest.contains(" = ")).unwrap_or(line).to_owned();
+        let lines: Vec<String> = text.lines().map(wanted).collect();
+        assert!(lines.iter().any(|line| line.starts_with("trusted_proxies = ")), "{lines:?}");
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        file
+    });
+    for file in of_pods.into_iter().chain([tree().join("packaging/image/daylight.toml")]) {
         let shown = program(&["config", "show", "--config"]).arg(&file).output().unwrap();
         assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
     }

@@ -9,11 +9,11 @@ use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// A stream of Server-Sent Events, with or without the framing of HTTP/1.1 around it.
-struct Stream<R>(BufReader<R>);
+pub(crate) struct Stream<R>(BufReader<R>);
 
 impl<R: Read> Stream<R> {
     /// The next message: its name and its data; `None` at the end.
-    fn message(&mut self) -> Option<(String, Value)> {
+    pub(crate) fn message(&mut self) -> Option<(String, Value)> {
         let (mut name, mut data) = (String::new(), None);
         loop {
             let mut line = String::new();
@@ -52,7 +52,7 @@ fn path(filter: &str) -> String {
 }
 
 /// Begins to listen over HTTP/1.1. Returns the head, too.
-fn listen(person: &Person, filter: &str) -> (String, Stream<TcpStream>) {
+pub(crate) fn listen(person: &Person, filter: &str) -> (String, Stream<TcpStream>) {
     let mut connection = person.connect().unwrap();
     let (path, secret) = (path(filter), person.secret());
     connection.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\nAuthorization: {secret}\r\n\r\n").as_bytes()).unwrap();

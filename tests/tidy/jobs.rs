@@ -152,6 +152,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
             "one thread for each store, a task that connects, one for the connection, and one for the question of the writer",
         ),
     ),
+    ("store/src/truth/postgres/parted.rs", 1, Fixed("the command line: one connection to the database")),
     ("store/src/writer/mod.rs", 1, Fixed("one for each store; batches are bounded by `TruthWriter`")),
     (
         "telemetry/src/prometheus/gauge_reader.rs",

@@ -48,6 +48,7 @@ const WALLS: &[Wall] = &[
             ("daylight/src/site/packages.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/admin/packages.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/admin/mod.rs", "hands the query to the call that reads it"),
+            ("daylight/src/nodes/mod.rs", "hands the query to the code that reads whether other nodes are asked"),
             ("daylight/src/admin/contents.rs", "reads its own parameters from the query"),
             ("daylight/src/lookup/explain.rs", "reads its own parameters from the query"),
             ("daylight/src/admin/journal.rs", "reads its own parameters from the query"),

@@ -15,8 +15,10 @@ mod gem;
 mod http;
 mod index;
 mod koji;
+mod machine_clock;
 mod maven;
 mod memcached;
+mod network;
 mod nodes;
 mod objects;
 mod passed_socket;
@@ -56,11 +58,12 @@ pub(crate) use index::{Index, Sum, sums};
 pub(crate) use koji::{Counted, FileTrouble, KojiHub, Trouble};
 pub(crate) use maven::{Machine, Project, metadata};
 pub(crate) use memcached::{Memcached, free_port};
+pub(crate) use network::Network;
 pub(crate) use nodes::Nodes;
 pub(crate) use objects::{Lie, ObjectProduct, ObjectServer, Relay};
 pub(crate) use pebble::{BOUND, Pebble, Ports, almost_over};
 pub(crate) use person::Person;
-pub(crate) use postgres::{POSTGRES_PASSWORD, Postgres, PostgresRelease};
+pub(crate) use postgres::{POSTGRES_PASSWORD, Postgres, PostgresRelease, Standby};
 pub(crate) use program::program;
 pub(crate) use prometheus::Prometheus;
 pub(crate) use promtool::{promtool, promtool_program};
@@ -202,6 +205,8 @@ impl World {
         if file.exists() {
             settings.push(("DAYLIGHT_CONFIG", file.to_str().unwrap()));
         }
+        let machine = self.machine_variables();
+        settings.extend(machine.iter().flatten().map(|(name, value)| (*name, value.as_str())));
         Server::spawn((&self.data(), self.flags), ADMIN, &settings, &self.folder.path().join("log"))
     }
 

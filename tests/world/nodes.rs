@@ -1,4 +1,4 @@
-//! Several servers with one database and one object storage, each behind a wire of its own to the database.
+//! Several servers with one database and one object storage, each on a machine with a clock of its own, and with wires to both.
 
 use super::{ADMIN, ObjectServer, Person, Postgres, Wire, World, await_true, free_port};
 use rustix::process::{Pid, Signal};
@@ -16,7 +16,9 @@ pub(crate) struct Nodes {
 /// A server that keeps its address.
 pub(crate) struct Node {
     pub(crate) world: World,
+    /// That to the database.
     pub(crate) wire: Wire,
+    pub(crate) storage_wire: Wire,
     pub(crate) address: SocketAddr,
 }
 
@@ -32,10 +34,12 @@ impl Nodes {
         let start = |number: usize| {
             let (wire, address) =
                 (Wire::to(postgres.authority().parse().unwrap()), SocketAddr::from(([127, 0, 0, 1], free_port())));
+            let storage_wire = Wire::to(storage.address());
             let cluster = cluster.replace(&postgres.authority(), &wire.address().to_string());
+            let store = store.replace(&storage.address().to_string(), &storage_wire.address().to_string());
             let name = char::from(b'a' + u8::try_from(number).unwrap());
             let settings = format!("[server]\nlisten = \"{address}\"\n\n{cluster}node = \"{name}\"\n\n{store}");
-            Node { world: World::start_with_file_and(&settings, environment), wire, address }
+            Node { world: World::start_on_own_machine(&settings, environment), wire, storage_wire, address }
         };
         let nodes = std::thread::scope(|scope| {
             let started: Vec<_> = (0..count).map(|number| scope.spawn(move || start(number))).collect();
@@ -68,6 +72,12 @@ impl Nodes {
     /// Where they listen, in their order.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         self.nodes.iter().map(|node| node.address)
+    }
+
+    /// The bytes that all of them have sent to the database so far, and got from it.
+    pub(crate) fn wire_bytes(&self) -> (u64, u64) {
+        let passed = self.nodes.iter().map(|node| node.wire.passed());
+        passed.fold((0, 0), |sum, [to, from]| (sum.0 + to, sum.1 + from))
     }
 
     /// One of them.

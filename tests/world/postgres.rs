@@ -6,7 +6,7 @@ use super::{SmallDisk, TIMEOUT, eventually, write};
 use rustix::process::{Pid, Signal};
 use std::fs::File;
 use std::io::Write;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -74,6 +74,16 @@ impl PostgresRelease {
         })
     }
 
+    /// A server with all that the one at this address has now. If it runs, it follows that one.
+    fn copy_of(self, server: SocketAddr) -> Standby {
+        let folder = TempDir::new().unwrap();
+        let mut copy = self.run("pg_basebackup", folder.path());
+        let (host, port) = (server.ip().to_string(), server.port().to_string());
+        copy.args(["-D", "data", "-h", &host, "-p", &port, "-U", SUPERUSER]);
+        done(copy.args(["-X", "stream", "--checkpoint=fast", "--no-sync", "--write-recovery-conf"]));
+        Standby(folder)
+    }
+
     fn make_model(self) -> TempDir {
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         write(&folder.path().join("password"), POSTGRES_PASSWORD);
@@ -89,6 +99,10 @@ impl PostgresRelease {
         assert!(alone.wait().unwrap().success());
         folder
     }
+}
+
+fn append(file: &Path, text: &str) {
+    File::options().append(true).open(file).unwrap().write_all(text.as_bytes()).unwrap();
 }
 
 fn done(command: &mut Command) -> String {
@@ -131,18 +145,48 @@ impl Postgres {
         Self::start_with(PostgresRelease::Fifteen, &settings, None)
     }
 
+    /// Starts an empty one that counts the statements of its database, in the view `pg_stat_statements`.
+    pub(crate) fn start_counting() -> Self {
+        let settings = "shared_preload_libraries = 'pg_stat_statements'\n";
+        let server = Self::start_with(PostgresRelease::Fifteen, settings, None);
+        server.sql("CREATE EXTENSION pg_stat_statements");
+        server
+    }
+
+    /// Starts an empty one that the other hosts of its network may use, too, on this port.
+    pub(crate) fn start_for_others(port: u16) -> Self {
+        let mut server = Self::stopped(PostgresRelease::Fifteen, "listen_addresses = '*'\n", None);
+        let rules = ["all", "replication"].map(|database| format!("host {database} all samenet scram-sha-256\n"));
+        append(&server.folder.path().join("data/pg_hba.conf"), &rules.concat());
+        server.port = port;
+        server.resume();
+        server
+    }
+
+    /// Starts one that follows the one at this address, which is for others, on the same port.
+    pub(crate) fn start_standby(of: SocketAddr) -> Self {
+        let (release, port) = (PostgresRelease::Fifteen, of.port());
+        let Standby(folder) = release.copy_of(of);
+        let mut server = Self { release, process: None, port, folder, disk: None };
+        server.resume();
+        server
+    }
+
     fn start_with(release: PostgresRelease, settings: &str, disk: Option<u64>) -> Self {
+        let mut server = Self::stopped(release, settings, disk);
+        server.resume();
+        server
+    }
+
+    fn stopped(release: PostgresRelease, settings: &str, disk: Option<u64>) -> Self {
         let folder = TempDir::new().unwrap();
         let data = folder.path().join("data");
         std::fs::create_dir(&data).unwrap();
         let disk = disk.map(|bytes| SmallDisk::at(&data, bytes));
         let seen = disk.as_ref().map_or(data, SmallDisk::outside);
         done(Command::new("cp").arg("-a").arg(release.model().join(".")).arg(&seen));
-        let file = File::options().append(true).open(seen.join("postgresql.conf"));
-        file.unwrap().write_all(format!("{SETTINGS}{settings}").as_bytes()).unwrap();
-        let mut server = Self { release, process: None, port: free_port(), folder, disk };
-        server.resume();
-        server
+        append(&seen.join("postgresql.conf"), &format!("{SETTINGS}{settings}"));
+        Self { release, process: None, port: free_port(), folder, disk }
     }
 
     /// Starts it again on its port.
@@ -223,11 +267,7 @@ impl Postgres {
 
     /// A server with all that this one has now. It does not run, and follows nobody.
     pub(crate) fn standby(&self) -> Standby {
-        let folder = TempDir::new().unwrap();
-        let mut copy = self.release.run("pg_basebackup", folder.path());
-        copy.args(["-D", "data", "-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", SUPERUSER]);
-        done(copy.args(["-X", "stream", "--checkpoint=fast", "--no-sync", "--write-recovery-conf"]));
-        Standby(folder)
+        self.release.copy_of(SocketAddr::from(([127, 0, 0, 1], self.port)))
     }
 
     /// Puts a standby in the place of this server, which is killed: it is promoted, and listens on the same port.
@@ -235,6 +275,11 @@ impl Postgres {
         self.kill();
         self.folder = to.0;
         self.resume();
+        self.promote();
+    }
+
+    /// Makes a standby the first server.
+    pub(crate) fn promote(&self) {
         let mut promote = self.release.run("pg_ctl", self.folder.path());
         done(promote.args(["-D", "data", "-w", "promote"]));
     }

@@ -14,7 +14,7 @@ impl Recorder {
     /// Begins to record so many events that fit the filter into a new file. Returns when the server sends them.
     pub(crate) fn begin(world: &World, file: &Path, filter: &str, events: usize) -> Self {
         let mut command =
-            world.command(&["tail", "--all", "--for", "120s", "--count", &events.to_string(), filter, "--out"]);
+            world.command(&["tail", "--all", "--for", "600s", "--count", &events.to_string(), filter, "--out"]);
         let child = command.arg(file).stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap();
         await_true("the recording has begun", || {
             let page = world.admin().get("/metrics").expect(200);

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
@@ -16,7 +17,15 @@ pub(crate) enum Cut {
     Both,
 }
 
-type State = Arc<(Mutex<Cut>, Condvar)>;
+type State = Arc<Line>;
+
+/// What all connections of a wire share.
+struct Line {
+    cut: Mutex<Cut>,
+    changed: Condvar,
+    /// Bytes that passed to the server, and back.
+    passed: [AtomicU64; 2],
+}
 
 /// Its address on loopback, until the test ends.
 pub(crate) struct Wire {
@@ -29,7 +38,8 @@ impl Wire {
     pub(crate) fn to(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let state: State = Arc::new((Mutex::new(Cut::Nothing), Condvar::new()));
+        let state: State =
+            Arc::new(Line { cut: Mutex::new(Cut::Nothing), changed: Condvar::new(), passed: Default::default() });
         let of_connections = state.clone();
         thread::spawn(move || {
             for client in listener.incoming().map(Result::unwrap) {
@@ -46,10 +56,15 @@ impl Wire {
         self.address
     }
 
+    /// The bytes that have passed so far to the server, and back.
+    pub(crate) fn passed(&self) -> [u64; 2] {
+        self.state.passed.each_ref().map(|bytes| bytes.load(Relaxed))
+    }
+
     /// From now on these directions are cut, and the others are not.
     pub(crate) fn cut(&self, cut: Cut) {
-        *self.state.0.lock().unwrap() = cut;
-        self.state.1.notify_all();
+        *self.state.cut.lock().unwrap() = cut;
+        self.state.changed.notify_all();
     }
 }
 
@@ -61,10 +76,11 @@ fn pass(client: &TcpStream, server: SocketAddr, state: &State) -> io::Result<()>
         loop {
             let read = from.read(&mut piece).unwrap_or(0);
             let is_cut = |now: &mut Cut| *now == Cut::Both || *now == cut;
-            drop(state.1.wait_while(state.0.lock().unwrap(), is_cut).unwrap());
+            drop(state.changed.wait_while(state.cut.lock().unwrap(), is_cut).unwrap());
             if read == 0 {
                 return to.shutdown(Shutdown::Write);
             }
+            state.passed[usize::from(cut == Cut::Back)].fetch_add(read as u64, Relaxed);
             to.write_all(&piece[..read])?;
         }
     };

@@ -46,6 +46,14 @@ impl Connection {
         self.bounded(request, Some(take)).await
     }
 
+    /// The same for a call that may move between threads.
+    pub async fn call_for<T>(&mut self, request: Request, take: &mut T) -> Result<Response, Error>
+    where
+        T: FnMut(&[u8]) -> io::Result<()> + Send,
+    {
+        self.bounded(request, Some(take)).await
+    }
+
     /// The times of the last call. Those of a failed call end with the part in which it failed.
     pub fn times(&self) -> CallTimes {
         self.times

@@ -171,7 +171,8 @@ async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, ev
     works_for(ask.repository.id.0);
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work
-    let is_fresh = is_fresh && app.store.freshness().is_fresh(); // as the stamp says
+    let is_now = app.store.freshness().is_fresh(); // as the stamp says
+    let (is_fresh, is_steady) = (is_fresh && is_now, is_fresh == is_now);
     if let Err(error) = app.repositories.admit(&ask, who.actor()) {
         return Err(Box::pin(publishing::refuse_upload(app, &ask, &url.path, error, request, event)).await);
     }
@@ -207,6 +208,9 @@ async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, ev
         // Read with the cookie of a session, which ends: the browser shows it to nobody later.
         reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     }
-    app.keep(request, &reply, &ask, &who, stamp, event); // as a page, where it may be one
+    if is_steady {
+        // As a page, where it may be one. Its stamp does not tell that trust began meanwhile.
+        app.keep(request, &reply, &ask, &who, stamp, event);
+    }
     Ok(reply)
 }

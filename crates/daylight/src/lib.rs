@@ -20,6 +20,7 @@ mod health;
 pub mod hooks;
 pub mod instance;
 mod lookup;
+mod nodes;
 mod otlp;
 mod reply;
 pub mod route;

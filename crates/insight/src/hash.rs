@@ -14,6 +14,13 @@ pub(crate) type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<Hashed>>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seed(u64);
 
+impl Seed {
+    /// A seed that several machines share.
+    pub(crate) fn shared(seed: u64) -> Self {
+        Self(seed)
+    }
+}
+
 impl Default for Seed {
     fn default() -> Self {
         Self(RandomState::new().hash_one(0))

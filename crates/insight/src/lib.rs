@@ -36,8 +36,9 @@ mod varint;
 mod watch;
 
 pub use ask::{
-    Answer, Asked, Asker, AskerOptions, Caller, Compare, Compared, Cost, Figure, Filter, Is, Key, Measure, Mistake,
-    NotAnswered, Order, Parts, QUESTION_BYTES_MAX, Question, RollupSource, Seen, Side, Step, Value, read_moment,
+    Answer, Asked, Asker, AskerOptions, Caller, Compare, Compared, Cost, Figure, Filter, Is, Key, Measure, Merged,
+    Mistake, NodeAnswer, NotAnswered, NotMerged, Order, Parts, QUESTION_BYTES_MAX, Question, RollupSource, Seen, Side,
+    Step, Value, read_moment,
 };
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};

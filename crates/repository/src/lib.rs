@@ -117,7 +117,7 @@ pub use crate::repositories::foresee::Foreseen;
 pub use crate::repositories::former::{former_files, stays_cached};
 pub use crate::repositories::hidden_hosted::{hidden_by_new, hidden_hosted};
 pub use crate::repositories::holding::{Held, holding, holds};
-pub use crate::repositories::journal::{CHANGE_KINDS, JournalQuery, ListedChange, ListedChanges};
+pub use crate::repositories::journal::{CHANGE_KINDS, JournalQuery, ListedChange, ListedChanges, list_changes};
 pub use crate::repositories::kept_hints::can_read_derived;
 pub use crate::repositories::packages::{
     PackagesAsk, compared_files, dependents, list_packages, package_rows, readme, tell_changes, version_details,

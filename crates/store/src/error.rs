@@ -1,5 +1,6 @@
 //! The errors of the store. They can be cloned, because several callers may wait for one operation.
 
+mod disk_full;
 mod hint;
 mod withheld;
 
@@ -157,6 +158,19 @@ pub enum Error {
         /// The place that is set.
         other: String,
     },
+    /// The nodes of the database keep bytes elsewhere than the settings of this one say.
+    #[error("the nodes of this database keep bytes in `{noted}`, and this one would keep them in {set}")]
+    ObjectsElsewhere {
+        /// The place that the database names.
+        noted: String,
+        /// The place that is set, for people.
+        set: String,
+    },
+    /// This node has not heard of the others for too long, and they may have revoked a token since.
+    #[error(
+        "tokens are not believed: this node has not followed the others for {0} seconds, and they may have revoked some"
+    )]
+    TokensDoubted(u64),
     /// The operating system reported an input or output error.
     #[error("cannot {what} `{}`: {source}", path.display())]
     Io {
@@ -178,8 +192,8 @@ pub enum Error {
         /// The error of SQLite.
         source: Arc<rusqlite::Error>,
     },
-    /// The clock and the journal disagree, and nobody has decided which is right.
-    #[error("{0}, so nothing is written until somebody decides which is right")]
+    /// The clock disagrees with the journal, and nobody has decided which is right; or with that of the database.
+    #[error("{0}, so nothing is written until {until}", until = .0.until())]
     Clock(ClockDoubt),
     /// The database cannot be used now. If this refuses a change, the change may have been made nevertheless.
     #[error("the database `{url}` cannot be used: {cause}")]
@@ -207,12 +221,31 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// The database has another change under a number than the copy.
+    #[error("the database `{url}` cannot be used: its change `{}` is not the change `{0}` of this node: their histories have parted, so nothing is written", seq.0)]
+    Parted {
+        /// The database.
+        url: String,
+        /// The number.
+        seq: Seq,
+    },
+    /// The history of the database cannot be replaced, because others work on it.
+    #[error("the database is in use by {0}, so nothing was changed")]
+    DatabaseInUse(String),
     /// The database has a change that no program of this version has written.
     #[error("the database `{url}` has a change that this program cannot take in: {why}")]
     DatabaseAhead {
         /// The database.
         url: String,
         /// The reason.
+        why: String,
+    },
+    /// A living node does not read the rows that this one writes.
+    #[error("the node `{node}` does not read the change: {why}")]
+    NodeBehind {
+        /// The name of that node.
+        node: String,
+        /// The forms, and the version of its program.
         why: String,
     },
     /// Another living node has the name of this one.
@@ -316,23 +349,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the disk is full, by Daylight's floor or by the operating system. The operation was not done, so it may be
-    /// repeated once there is space.
-    pub fn is_disk_full(&self) -> bool {
-        use io::ErrorKind::{QuotaExceeded, StorageFull};
-        match self {
-            Self::DiskNearlyFull { .. } | Self::NoRoom { .. } => true,
-            Self::Io { source, .. } => matches!(source.kind(), StorageFull | QuotaExceeded),
-            // SQLite has rolled the transaction back.
-            Self::Sqlite { source, .. } => {
-                let extended = source.sqlite_error().map(|error| error.extended_code);
-                source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
-                    || extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
-            }
-            _ => false,
-        }
-    }
-
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { what, path: path.to_owned(), source: Arc::new(source) }
     }
@@ -360,29 +376,4 @@ impl From<Full> for Error {
 pub(crate) fn is_corrupt(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_disk_is_recognized_by_all_errors_that_say_so() {
-        let of_machine = |kind: io::ErrorKind| Error::io("write", Path::new("a"))(kind.into());
-        let database = rusqlite::Connection::open_in_memory().unwrap();
-        database.pragma_update(None, "max_page_count", 1).unwrap();
-        let of_sqlite = database.execute("CREATE TABLE a (b)", []).map_err(Error::sqlite("write")).unwrap_err();
-        let of_floor = Error::DiskNearlyFull { free_bytes: 1, floor_bytes: 2 };
-        let full =
-            [of_machine(io::ErrorKind::StorageFull), of_machine(io::ErrorKind::QuotaExceeded), of_sqlite, of_floor];
-        for full in full {
-            assert!(full.is_disk_full() && full.hint().is_some(), "{full}");
-        }
-        for refused in [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem] {
-            assert!(of_machine(refused).hint().is_some(), "{refused}");
-        }
-        for other in [of_machine(io::ErrorKind::PermissionDenied), Error::Poisoned, Error::Closed] {
-            assert!(!other.is_disk_full(), "{other}");
-        }
-    }
 }

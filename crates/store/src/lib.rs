@@ -50,14 +50,14 @@ pub use pool::{Pool, PoolOptions, Threads};
 pub use store::options::StoreOptions;
 pub use store::progress::Progress;
 pub use store::{
-    Adopted, Arrival, AsOf, AuthoredChange, Child, Collection, FolderLook, Frees, JournalPage, JournalRange,
-    LevelRequest, Store, UnitFilter, Withdrawals, try_objects,
+    Adopted, Arrival, AsOf, AuthoredChange, Child, Collection, FolderLook, Frees, GivenUp, Histories, History,
+    JournalPage, JournalRange, KeptHistory, LevelRequest, Resolving, Store, UnitFilter, Withdrawals, try_objects,
 };
 pub use truth::as_of::CatalogAsOf;
 pub use truth::catalog::{
     Authorship, Batch, BlobReads, Catalog, CommitError, Committed, Conflict, EntryReads, Expect, Facts, FirstSeen,
-    Holding, JournalReads, JournalRow, Outline, SettingReads, Span, Subject, Transactions, UnitFacts, UnitReads,
-    UnitRows,
+    Holding, JournalReads, JournalRow, Others, Outline, SettingReads, Span, Subject, Transactions, UnitFacts,
+    UnitReads, UnitRows,
 };
 pub use truth::model::Model;
 pub use truth::postgres::{

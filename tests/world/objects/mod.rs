@@ -7,7 +7,7 @@ pub(crate) use relay::{Lie, Relay};
 use super::central::cache;
 use super::{Connection, SmallDisk, eventually, free_port};
 use rustix::process::{Pid, Signal};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
@@ -30,6 +30,7 @@ pub(crate) enum ObjectProduct {
 pub(crate) struct ObjectServer {
     product: ObjectProduct,
     process: Option<Child>,
+    host: Ipv4Addr,
     port: u16,
     /// The ports of the parts of SeaweedFS. They are a part of its names.
     inner_ports: [u16; 3],
@@ -40,22 +41,27 @@ pub(crate) struct ObjectServer {
 impl ObjectServer {
     /// Starts one with an empty bucket.
     pub(crate) fn start(product: ObjectProduct) -> Self {
-        Self::start_on(product, None)
+        Self::start_on(product, None, Ipv4Addr::LOCALHOST)
+    }
+
+    /// Starts one with an empty bucket at this address of the machine.
+    pub(crate) fn start_at(product: ObjectProduct, host: Ipv4Addr) -> Self {
+        Self::start_on(product, None, host)
     }
 
     /// Starts one whose data has a file system of its own, of this size.
     pub(crate) fn start_on_small_disk(product: ObjectProduct, bytes: u64) -> Self {
-        Self::start_on(product, Some(bytes))
+        Self::start_on(product, Some(bytes), Ipv4Addr::LOCALHOST)
     }
 
-    fn start_on(product: ObjectProduct, disk: Option<u64>) -> Self {
+    fn start_on(product: ObjectProduct, disk: Option<u64>, host: Ipv4Addr) -> Self {
         let folder = TempDir::new().unwrap();
         let data = folder.path().join("data");
         std::fs::create_dir(&data).unwrap();
         std::fs::write(folder.path().join("keys"), KEYS).unwrap();
         let disk = disk.map(|bytes| SmallDisk::at(&data, bytes));
         let mut server =
-            Self { product, process: None, port: port(), inner_ports: [(); 3].map(|()| port()), folder, disk };
+            Self { product, process: None, host, port: port(), inner_ports: [(); 3].map(|()| port()), folder, disk };
         server.resume();
         server.curl(&["-X", "PUT"], BUCKET);
         server
@@ -63,6 +69,17 @@ impl ObjectServer {
 
     /// Starts it again on its port, with its content.
     pub(crate) fn resume(&mut self) {
+        // Others may have taken one of its inner ports meanwhile.
+        for _ in 0..5 {
+            if self.try_to_resume() {
+                return;
+            }
+            self.inner_ports = [(); 3].map(|()| port());
+        }
+        panic!("{:?} did not start: {}", self.product, self.log());
+    }
+
+    fn try_to_resume(&mut self) -> bool {
         let mut command = match self.product {
             ObjectProduct::SeaweedFs => self.seaweed(),
             ObjectProduct::S3Proxy => self.s3proxy(),
@@ -74,14 +91,17 @@ impl ObjectServer {
         }
         let spawned = command.stdout(log.try_clone().unwrap()).stderr(log).spawn();
         let mut process = spawned.unwrap_or_else(|error| panic!("the object storage of `scripts/setup test`: {error}"));
-        eventually(|| {
+        let is_up = eventually(|| {
             if let Some(ended) = process.try_wait().unwrap() {
-                panic!("{:?} ended with {ended}: {}", self.product, self.log());
+                let log = self.log();
+                assert!(log.contains("address already in use"), "{:?} ended with {ended}: {log}", self.product);
+                return Ok(false);
             }
             let mut connection = Connection::open(self.address()).map_err(|error| error.to_string())?;
-            connection.call("GET", "/", &[], b"").map(drop).map_err(|error| error.to_string())
+            connection.call("GET", "/", &[], b"").map(|_| true).map_err(|error| error.to_string())
         });
-        self.process = Some(process);
+        self.process = is_up.then_some(process);
+        is_up
     }
 
     fn seaweed(&self) -> Command {
@@ -102,7 +122,8 @@ impl ObjectServer {
             command.arg(format!("-{name}={port}"));
         }
         // Two servers on one machine would both take the default ports of these.
-        command.args(["-s3", "-s3.port.iceberg=0", "-s3.port.lance=0", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]);
+        command.args(["-s3", "-s3.port.iceberg=0", "-s3.port.lance=0"]);
+        command.arg(format!("-ip={}", self.host)).arg(format!("-ip.bind={}", self.host));
         command.args(["-master.volumeSizeLimitMB=64", "-volume.max=0"]);
         // After a kill the only master waits that long before it elects itself. The default is ten seconds.
         command.arg("-master.electionTimeout=1s");
@@ -112,9 +133,9 @@ impl ObjectServer {
     fn s3proxy(&self) -> Command {
         let (key, secret) = KEYS.split_once(':').unwrap();
         let properties = format!(
-            "s3proxy.endpoint=http://127.0.0.1:{}\ns3proxy.authorization=aws-v4\ns3proxy.identity={key}\ns3proxy.credential={secret}\n\
+            "s3proxy.endpoint={}\ns3proxy.authorization=aws-v4\ns3proxy.identity={key}\ns3proxy.credential={secret}\n\
              jclouds.provider=filesystem-nio2\njclouds.filesystem.basedir={}\n",
-            self.port,
+            self.url(),
             self.data().display()
         );
         let file = self.folder.path().join("s3proxy.conf");
@@ -141,7 +162,7 @@ impl ObjectServer {
 
     /// Its address.
     pub(crate) fn address(&self) -> SocketAddr {
-        ([127, 0, 0, 1], self.port).into()
+        (self.host, self.port).into()
     }
 
     /// Its URL.

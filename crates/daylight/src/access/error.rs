@@ -211,6 +211,11 @@ impl Error {
         matches!(self, Error::CredentialsUnknown | Error::VariableUnset(_) | Error::TokenEmpty)
     }
 
+    /// Whether no token is believed now.
+    pub(crate) fn is_of_doubt(&self) -> bool {
+        matches!(self, Error::Store(store::Error::TokensDoubted(_)))
+    }
+
     /// Whether the token is right, and its one-time password is not.
     pub(crate) fn is_of_password(&self) -> bool {
         matches!(self, Error::Password { .. })

@@ -63,12 +63,12 @@ impl Access {
         self.store.revisions().holds_at(&table.stamp, || self.clock.now())
     }
 
-    /// The class of the pages that these credentials may read, and its expiry. `None`: the token is unknown, or the table must be read
-    /// again first; then only public pages are served. Takes no lock, as the front calls it for every request.
+    /// The class of the pages that these credentials may read, and its expiry. `None`: the token is unknown, or not believed, or the table must
+    /// be read again first; then only public pages are served. Takes no lock, as the front calls it for every request.
     pub fn class(&self, headers: &HeaderMap) -> Option<(u64, Millis)> {
         let credentials = Credentials::read(headers)?;
         let table = self.table.load();
-        if !self.is_current(&table) {
+        if !self.is_current(&table) || self.store.believes_tokens().is_err() {
             return None;
         }
         let token = table.find(&credentials, self.clock.now())?;
@@ -81,6 +81,15 @@ impl Access {
         let (table, now) = (self.table(event).await?, self.clock.now());
         let token = event.time(Op::TokenCheck, || table.find(&credentials, now));
         Ok(token.map(|token| token.class))
+    }
+
+    /// The same for an answer that goes on: an error once no token is believed.
+    pub async fn knows_still(&self, headers: &HeaderMap, event: &mut Event) -> Result<Option<u64>, Error> {
+        let class = self.holder(headers, event).await?;
+        if class.is_some() {
+            self.store.believes_tokens()?;
+        }
+        Ok(class)
     }
 
     /// Uses up the one-time password of a request, if `token` demands one.
@@ -128,8 +137,21 @@ impl Access {
         Ok(tokens.iter().any(|token| token.lives(now) && token.allows(Scope::Admin, None)))
     }
 
-    /// The caller that the header `Authorization` shows. Fails for a token that is unknown.
+    /// The caller that the header `Authorization` shows. Fails for a token that is unknown, or not believed now.
     pub(super) async fn bearer(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
+        self.believed(self.shown(request, event).await?)
+    }
+
+    /// The caller, unless the token is not believed now.
+    pub(super) fn believed(&self, caller: Caller) -> Result<Caller, Error> {
+        if caller.token.is_some() {
+            self.store.believes_tokens()?;
+        }
+        Ok(caller)
+    }
+
+    /// The caller that the header `Authorization` shows, whether the token is believed or not.
+    pub(super) async fn shown(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
         let (table, client) = (self.table(event).await?, request.recorded_client);
         let Some(credentials) = Credentials::read(&request.headers) else {
             return Ok(Caller { token: None, client, stamp: table.stamp });

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::error::{Error, Result};
+use crate::nodes::{self, Others};
 use format::percent::Form;
 use insight::{CheckAbout, Finding, FindingState, read_moment};
 use serde_json::{Value, json};
@@ -15,8 +16,18 @@ const LOOK_TIMEOUT: Duration = Duration::from_secs(5);
 /// The states that are listed unless others are asked for.
 const SHOWN: [FindingState; 2] = [FindingState::Pending, FindingState::Open];
 
-/// The findings that are pending or open, or are in the states of the query; with `from` and `to` those of that time.
-pub(super) async fn list(app: &App, query: &str) -> Result<Value> {
+/// The findings that are pending or open, or are in the states of the query; with `from` and `to` those of that time. Those of these other
+/// nodes, too.
+pub(super) async fn list(app: &App, query: &str, others: Option<&Others>, event: &mut Event) -> Result<Value> {
+    let findings = here(app, query).await?;
+    Ok(match others {
+        Some(others) => nodes::findings::of_all(others, findings, query, event).await,
+        None => json!({ "findings": findings.iter().map(Finding::json).collect::<Vec<_>>() }),
+    })
+}
+
+/// The findings of this node.
+pub(super) async fn here(app: &App, query: &str) -> Result<Vec<Finding>> {
     let asked = Asked::read(query, app.clock.now())?;
     look(app).await;
     let findings = match asked.time {
@@ -27,7 +38,7 @@ pub(super) async fn list(app: &App, query: &str) -> Result<Value> {
             findings
         }
     };
-    Ok(json!({ "findings": findings.iter().map(Finding::json).collect::<Vec<_>>() }))
+    Ok(findings)
 }
 
 /// The checks, and how many of them can say something now.

@@ -37,6 +37,7 @@ use crate::error::{Error, Result};
 use crate::findings::mutes;
 use crate::lookup::event as lookup_event;
 use crate::lookup::search;
+use crate::nodes::{self, Others};
 use crate::reply;
 use crate::route::{Admin, AdminVerb, OwnVerb, ServerVerb as Verb};
 use front::{Reply, Request};
@@ -84,6 +85,9 @@ async fn call(app: &App, (verb, admin): (Verb, &Admin), request: &mut Request, e
     {
         return tokens::revoke(app, &admin.name, Author::of_client(&by, request.recorded_client), event).await;
     }
+    if matches!(verb, Verb::Event | Verb::Findings) && nodes::is_of_node(app, request) {
+        return of_node(app, (verb, admin), request, event).await;
+    }
     let changes = !matches!(request.method, Method::GET | Method::HEAD);
     let caller = app.access.server(request, verb.scope(), changes, event).await?;
     let (by, name, path) = (caller.author(), admin.name.as_str(), admin.path.as_str());
@@ -121,8 +125,8 @@ async fn call(app: &App, (verb, admin): (Verb, &Admin), request: &mut Request, e
         Verb::Requests => Ok(requests::list(app)),
         Verb::Upstreams => upstreams::list(app, event).await,
         Verb::Cluster => Ok(cluster::show(app)),
-        Verb::Event => lookup_event::find(app, name, event).await,
-        Verb::Findings => findings::list(app, query).await,
+        Verb::Event => lookup_event::find(app, name, Others::of(app, request)?.as_ref(), event).await,
+        Verb::Findings => findings::list(app, query, Others::of(app, request)?.as_ref(), event).await,
         Verb::Checks => Ok(findings::checks(app).await),
         Verb::Alerts => Ok(alerts::list(app)),
         Verb::TestAlerts => alerts::test(app, body(request, event).await?).await,
@@ -135,6 +139,15 @@ async fn call(app: &App, (verb, admin): (Verb, &Admin), request: &mut Request, e
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,
     }
+}
+
+/// Answers another node, which has checked what its caller may.
+async fn of_node(app: &App, (verb, admin): (Verb, &Admin), request: &Request, event: &mut Event) -> Result<Value> {
+    if verb == Verb::Event {
+        return lookup_event::find(app, &admin.name, None, event).await;
+    }
+    let found = findings::here(app, request.query().unwrap_or_default()).await?;
+    Ok(nodes::findings::of_node(found))
 }
 
 /// Decides about the clock on behalf of `by`, or only reports, for a command on a data folder.

@@ -167,6 +167,10 @@ fn query_parameter(verb: AdminVerb, name: &str) -> Value {
             json!({ "type": "integer", "minimum": 1, "maximum": 60, "default": 10 }),
         ),
         "where" => ("Which events; all, if it is empty.", json!({ "type": "string" })),
+        "nodes" => (
+            "`here`: only the node that is asked. Without it all nodes that share its database.",
+            json!({ "type": "string", "enum": ["here"] }),
+        ),
         "all" => ("Send each event, where there would be a sample of too many.", json!({ "type": "boolean" })),
         "removed" => ("List removed files instead.", json!({ "type": "boolean" })),
         _ => ("Start after this: the `next` of the previous page.", json!({ "type": "string" })),

@@ -4,6 +4,8 @@ use crate::access::Access;
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::lookup::pagination::flag;
+use crate::nodes::tail::OtherTails;
+use crate::nodes::{self, Others};
 use crate::reply;
 use bytes::Bytes;
 use format::percent::Form;
@@ -25,8 +27,12 @@ const COMMENT: &[u8] = b":\n\n";
 
 /// Begins to listen. The cost class has its place back with the reply: listeners have a bound of their own.
 pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Reply> {
-    let caller = app.access.server(request, Scope::Observe, false, event).await?;
-    let id = caller.token.map_or(0, |token| token.class);
+    let (id, others) = if nodes::is_of_node(app, request) {
+        (Form(query).value("caller").and_then(|caller| caller.parse().ok()).unwrap_or_default(), None)
+    } else {
+        let caller = app.access.server(request, Scope::Observe, false, event).await?;
+        (caller.token.map_or(0, |token| token.class), Others::of(app, request)?)
+    };
     let filter = Filter::from_text(&Form(query).value("where").unwrap_or_default(), app.clock.now());
     let filter = filter.map_err(|error| Error::Input(format!("`where` cannot be read: {error}")))?;
     let what = "listeners to live events";
@@ -37,13 +43,15 @@ pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mu
     let headers = request.headers.clone();
     let class = app.access.class(&headers).map(|(class, _)| class);
     let caller = Caller { access: app.access.clone(), clock: app.clock.clone(), headers, class };
-    let messages = Messages { listener, caller: Arc::new(caller), check: None };
+    let others = others.map(|others| OtherTails::listen(&app.store, &others, query, id));
+    let messages = Messages { listener, others, caller: Arc::new(caller), check: None };
     Ok(reply::live(Live::new(messages, HEARTBEAT, Bytes::from_static(COMMENT))))
 }
 
 /// The messages for a listener, for as long as its token is valid.
 struct Messages {
     listener: Listener,
+    others: Option<OtherTails>,
     caller: Arc<Caller>,
     /// The tokens are being read again.
     check: Option<Pin<Box<dyn Future<Output = bool> + Send>>>,
@@ -67,7 +75,7 @@ impl Caller {
     /// Whether the token is still known, after the tokens were read again.
     async fn is_valid(self: Arc<Self>) -> bool {
         let mut event = Event::job("tail", self.clock.now());
-        self.access.holder(&self.headers, &mut event).await.is_ok_and(|class| class == self.class)
+        self.access.knows_still(&self.headers, &mut event).await.is_ok_and(|class| class == self.class)
     }
 }
 
@@ -84,7 +92,15 @@ impl LiveSource for Messages {
                 return Poll::Ready(None);
             }
         }
-        self.listener.poll_next(cx).map(|messages| messages.map(Bytes::from))
+        let Some(others) = &mut self.others else {
+            return self.listener.poll_next(cx).map(|messages| messages.map(Bytes::from));
+        };
+        let (own, of_others) = (self.listener.poll_next(cx), others.poll(cx));
+        match own {
+            Poll::Ready(Some(own)) => Poll::Ready(Some([others.named(&own), of_others.into()].concat().into())),
+            Poll::Pending if !of_others.is_empty() => Poll::Ready(Some(of_others)),
+            own => own.map(|messages| messages.map(Bytes::from)),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `daylight cluster`: the database and the object storage that a server works with.
 
+mod resolve;
 mod status;
 
 use super::context::Context;
@@ -9,12 +10,13 @@ use super::stored_objects::StoredObjects;
 use crate::config::Settings;
 use crate::instance::database;
 use anyhow::Context as _;
+use resolve::Resolve;
 use status::Status;
 use store::{Adopted, DatabaseOptions, Layout, Progress, Store, StoreOptions};
 use telemetry::{Clock, Event, Op, Recorder};
 use tokio::runtime::Builder;
 
-/// Show the nodes that share a database, or move a data folder into it
+/// Show the nodes that share a database, move a data folder into it, or choose between two histories
 #[derive(Debug, clap::Args)]
 pub(super) struct Cluster {
     #[command(subcommand)]
@@ -25,6 +27,7 @@ pub(super) struct Cluster {
 enum ClusterVerb {
     Status(Status),
     Adopt(Adopt),
+    Resolve(Resolve),
 }
 
 /// Move the data folder of one machine into the database and the object storage of the settings
@@ -40,6 +43,7 @@ impl Cluster {
         match self.verb {
             ClusterVerb::Status(status) => status.run(context),
             ClusterVerb::Adopt(adopt) => adopt.run(context),
+            ClusterVerb::Resolve(resolve) => resolve.run(context),
         }
     }
 }

@@ -132,6 +132,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("cluster status", &["daylight cluster status"]),
     ("cluster adopt", &["daylight cluster adopt --data /var/lib/daylight --config /etc/daylight/daylight.toml"]),
     (
+        "cluster resolve",
+        &[
+            "daylight cluster resolve --data /var/lib/daylight --config /etc/daylight/daylight.toml",
+            "daylight cluster resolve --data /var/lib/daylight --config /etc/daylight/daylight.toml --keep database --yes",
+        ],
+    ),
+    (
         "repair clock",
         &[
             "daylight repair clock --clock-is-right",

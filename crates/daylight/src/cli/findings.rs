@@ -5,6 +5,7 @@ mod show;
 use super::api::{Api, decode};
 use super::context::Context;
 use super::failure::plain;
+use super::silent_nodes::{self, AskedNode};
 use format::percent::segment;
 use insight::FindingState;
 use serde::Deserialize;
@@ -59,6 +60,8 @@ enum FindingsVerb {
 #[derive(Debug, Deserialize)]
 struct Findings {
     findings: Vec<Finding>,
+    #[serde(default)]
+    nodes: Vec<AskedNode>,
 }
 
 /// How many checks can say something.
@@ -115,7 +118,10 @@ fn list(api: &Api, query: &str, context: &mut Context<'_>) -> anyhow::Result<()>
 
 /// Writes the answer of a list for people. `chosen`: it is of some states or of a time, so no finding does not mean that nothing was found.
 pub(super) fn write(api: &Api, answer: Value, chosen: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let Findings { findings } = decode(answer)?;
+    let Findings { findings, nodes } = decode(answer)?;
+    for line in silent_nodes::lines(&nodes, "findings") {
+        writeln!(out, "note: {line}")?;
+    }
     if !findings.is_empty() {
         return Ok(show::write(out, &findings)?);
     }

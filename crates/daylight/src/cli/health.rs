@@ -31,6 +31,9 @@ pub(super) struct HealthCommand {
     /// Ask only whether the process works, for a check that restarts it
     #[arg(long)]
     live: bool,
+    /// Not ready either while its answers may lack changes of other machines
+    #[arg(long, conflicts_with = "live")]
+    fresh: bool,
 }
 
 impl HealthCommand {
@@ -55,7 +58,11 @@ impl HealthCommand {
     }
 
     fn ask(&self, context: &Context<'_>) -> anyhow::Result<ProbeAnswer> {
-        let path = if self.live { "/health/live" } else { "/health/ready" };
+        let path = match (self.live, self.fresh) {
+            (true, _) => "/health/live",
+            (_, true) => "/health/ready?fresh",
+            _ => "/health/ready",
+        };
         let flags = context.flags;
         let is_named = flags.server.is_some() || context.environment.server().is_some();
         if is_named && self.listen.is_none() && flags.config.is_none() && flags.data.is_none() {
@@ -72,7 +79,8 @@ impl HealthCommand {
     }
 }
 
-fn probe(settings: &Settings, path: &str) -> anyhow::Result<Probe> {
+/// A request to the server of these settings, on this machine.
+pub(super) fn probe(settings: &Settings, path: &str) -> anyhow::Result<Probe> {
     let server = &settings.server;
     if server.listen.port() == 0 {
         let hint = "`--listen ADDR` names the address that the server has; its log and its first line tell it";

@@ -49,6 +49,7 @@ pub(crate) mod repository_client;
 mod restore;
 mod serve;
 mod settings;
+mod silent_nodes;
 mod sizing;
 mod stored_objects;
 mod table;

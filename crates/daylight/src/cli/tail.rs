@@ -34,7 +34,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// with the scope `observe`. When the connection breaks, the command connects again; events in between are missing.
 ///
 /// With --json, and in the file of --out, each line is an event as a JSON object, or an object with one of the keys `sampled`, `lost`,
-/// `broken` and `connected`. `daylight replay` sends the requests of such a file again.
+/// `silent`, `heard`, `broken` and `connected`. `daylight replay` sends the requests of such a file again.
 #[derive(Debug, clap::Args)]
 pub(super) struct Tail {
     /// Which events; all of them without it

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 /// Longest name of a node, in bytes.
 const NAME_MAX: usize = 63;
 
+/// The default of `cluster.drain_s`.
+pub(super) const DRAIN_S: u64 = 5;
+
 /// The URL of a database of PostgreSQL, or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OptionalDatabase(pub Option<DatabaseUrl>);
@@ -58,6 +61,9 @@ impl Value for DatabaseTrust {
         }
     }
 }
+
+/// The default of `cluster.stale_private_s`.
+pub(super) const STALE_PRIVATE_S: u64 = 60;
 
 /// When a change is acknowledged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

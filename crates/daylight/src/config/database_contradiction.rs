@@ -1,6 +1,6 @@
 //! Finds settings of a database that contradict others, or have no effect.
 
-use super::cluster::{Acknowledge, DatabaseTrust};
+use super::cluster::{Acknowledge, DRAIN_S, DatabaseTrust, STALE_PRIVATE_S};
 use super::error::Error;
 use super::keys::Settings;
 
@@ -12,7 +12,10 @@ pub(super) fn find(settings: &Settings, is_front: bool) -> Result<Vec<String>, E
         let set = [
             ("database_password", cluster.database_password.0.is_some()),
             ("database_trust", cluster.database_trust != DatabaseTrust::Plain),
+            ("address", cluster.address.0.is_some()),
             ("acknowledge", cluster.acknowledge != Acknowledge::Everywhere),
+            ("stale_private_s", cluster.stale_private_s != STALE_PRIVATE_S),
+            ("drain_s", cluster.drain_s != DRAIN_S),
         ];
         let idle = set.into_iter().filter(|(_, is_set)| *is_set);
         return Ok(idle.map(|(key, _)| format!("`cluster.{key}` has no effect without `cluster.database`")).collect());

@@ -4,7 +4,7 @@
 use super::acme::{Contacts, DirectoryUrl, EabKeyId, SecretReference, ServerNames};
 use super::alerts::DeclaredReceiver;
 use super::apps::AppSettings;
-use super::cluster::{Acknowledge, DatabaseTrust, NodeName, OptionalDatabase};
+use super::cluster::{Acknowledge, DRAIN_S, DatabaseTrust, NodeName, OptionalDatabase, STALE_PRIVATE_S};
 use super::error::Error;
 use super::findings::DeclaredFinding;
 use super::key::KeySpec;
@@ -254,7 +254,7 @@ keys! {
         undo: Duration = |_| (DAY * 7, "a mistake is noticed within a week".into());
         /// How long the garbage collector waits between finding unused bytes and deleting them.
         collect_after: Duration = |_| (DAY, "an operator who notices a mistake can still stop the server".into());
-        /// The largest jump of the machine's clock that needs no decision. After a larger one, and at a start that far behind the last change, nothing is written until `daylight repair clock`.
+        /// The largest jump of the machine's clock that needs no decision. After a larger one, and at a start that far behind the last change, nothing is written until `daylight repair clock`. With `cluster.database` the clock is compared with that of the database instead, and no decision is needed.
         clock_jump: Duration = |_| (Duration::from_secs(5 * 60), "more than a clock is ever wrong by itself".into());
     }
 
@@ -272,9 +272,18 @@ keys! {
         /// Name of this machine in the database, where each change has the name of the machine that made it. Each has a name of its own: a server
         /// does not start while another one with its name runs.
         node: NodeName = |_| (NodeName::of_machine(), "the name of the machine".into());
+        /// URL by which the other machines reach this one, such as `http://10.0.0.11:8080`: they ask it about its requests and findings. With TLS
+        /// its host must be in the certificate, and the other machines must trust that.
+        address: PublicUrl = |_| (PublicUrl::default(), "the address of `server.listen`, and where that is of any network, the name of the machine with its port".into());
         /// When a change is acknowledged: `everywhere`, when each machine has it that does not mark its answers as stale, or `here`, when it is
         /// committed and this machine has it. The others follow within milliseconds, or within a second while they hear nothing of it.
         acknowledge: Acknowledge = |_| (Acknowledge::Everywhere, "the next request may go to another machine".into());
+        /// How long a machine that hears nothing of the others goes on to believe tokens, in seconds: one of them may have been revoked. After that, packages of
+        /// private repositories are 503. Without other machines there is no limit.
+        stale_private_s: u64 = |_| (STALE_PRIVATE_S, "a token that was revoked works no longer than this on a machine that is cut off".into()), 1..=31_536_000;
+        /// Seconds for which the server still answers everything after a signal to stop or to restart, while `/health/ready` is 503
+        /// (`draining`) and load balancers stop sending it requests. A second signal ends them. Without another machine there is no wait.
+        drain_s: u64 = |_| (DRAIN_S, "a load balancer that asks each second takes two, and Kubernetes a few".into()), 0..=300;
     }
 
     /// How upstreams are called, and the upstreams of the first remote repositories.

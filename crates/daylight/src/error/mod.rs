@@ -95,6 +95,14 @@ pub enum Error {
     /// No event with that id is kept.
     #[error("the server does not have the event `{0}`")]
     NoSuchEvent(EventId),
+    /// No node that answered has the event, and some did not answer.
+    #[error("the nodes that answered do not have the event `{id}`; {silent}")]
+    EventOfSilent {
+        /// The id.
+        id: EventId,
+        /// The nodes that did not answer, and why.
+        silent: String,
+    },
     /// There is no finding with this id.
     #[error("there is no finding `{id}`")]
     NoSuchFinding {
@@ -189,7 +197,9 @@ impl Error {
             Error::HookForged(_) => Reason::SignatureWrong,
             Error::HookSecretUnread(_) => Reason::UpstreamMisset,
             Error::Access(error) => error.reason(),
-            Error::Input(_) | Error::Form(_) | Error::NoSuchEvent(_) => Reason::InputInvalid,
+            Error::Input(_) | Error::Form(_) | Error::NoSuchEvent(_) | Error::EventOfSilent { .. } => {
+                Reason::InputInvalid
+            }
             Error::Question(_)
             | Error::NoSuchFinding { .. }
             | Error::NoSuchReceiver { .. }

@@ -15,7 +15,11 @@ pub(super) fn add(app: &App, facts: &mut ProgramFacts) {
     }
     facts.missing_files = app.store.missing_files();
     facts.read_only = app.store.read_only().map(|why| {
-        let away = app.store.database().and_then(DatabaseState::away).filter(|_| why == ReadOnly::Database);
+        let away = app
+            .store
+            .database()
+            .and_then(DatabaseState::away)
+            .filter(|_| matches!(why, ReadOnly::Database | ReadOnly::Parted));
         let is_for_space = matches!(why, ReadOnly::Full | ReadOnly::Low);
         // Strangers read the words about the server's state, and only operators read findings.
         ReadOnlyFact {

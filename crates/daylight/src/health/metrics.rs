@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 /// and backends of applications to callers who may observe the whole server. A token that is not valid is no error, so that a scrape does not end with the token.
 pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
     let token = match app.access.token(request, event).await {
+        Err(error) if error.is_of_doubt() => None,
         // The page tells that the server is not ready.
         Err(_) if !is_readable(app, event).await => None,
         token => token?,

@@ -60,6 +60,9 @@ pub(crate) async fn ready(app: &App, fresh: bool, event: &mut Event) -> Result<R
         event.reason = Some(Reason::Io);
         return Ok(reply::not_ready(format!("not ready: {}: {why}\n", ReadyReason::Unreadable.as_str())));
     }
+    if app.store.is_draining() {
+        return Ok(reply::not_ready(format!("not ready: {}\n", ReadyReason::Draining.as_str())));
+    }
     let unfollowed = app.store.database().and_then(DatabaseState::unfollowed);
     let reason = match unfollowed {
         Some(_) => Some(ReadyReason::NotFollowing),
@@ -74,6 +77,9 @@ pub(crate) async fn ready(app: &App, fresh: bool, event: &mut Event) -> Result<R
     let mut degraded = |reason: ReadyReason, how: &str| text += &format!("degraded: {}: {how}\n", reason.as_str());
     if let Some(why) = &health.read_only {
         degraded(ReadyReason::ReadOnly, &why.to_string());
+    }
+    if app.store.is_nameless() {
+        degraded(ReadyReason::Nameless, "no answer is called fresh");
     }
     if health.missing_files > 0 {
         degraded(ReadyReason::Missing, &health.missing_files.to_string());

@@ -26,9 +26,11 @@ macro_rules! reasons {
 reasons! {
     StandsStill "serving stands still" 503 "An event loop is blocked, a probe of the server through its own socket has no answer, or requests wait and none is answered. The log says what everybody was doing";
     Unreadable "the database cannot be read" 503 "The data folder is damaged, or on a disk that reports errors";
+    Draining "draining" 503 "The server stops or restarts, and still answers everything for `cluster.drain_s` seconds, so that load balancers leave it";
     NotFollowing "changes of other machines cannot be taken in" 503 "PostgreSQL has a change that this version of Daylight does not know, or that nobody can have made: upgrade this machine; the log says which";
     Stale "changes of other machines may be missing" 503 "Only with `/health/ready?fresh`: answers have the header `Daylight-Stale`, as this machine has heard nothing of PostgreSQL for a second";
     ReadOnly "read-only" 200 "Nothing is written: the disk is full, the clock jumped, or PostgreSQL or object storage cannot be used";
+    Nameless "another machine has the name of this one" 200 "No answer is called fresh: give each machine its own `cluster.node`, and restart this one";
     Missing "published files without bytes" 200 "Files were requested whose bytes are neither on the disk nor in object storage; the log names them";
     Clock "the machine's clock counts as wrong" 200 "Time is added to that of the machine";
     Upstreams "upstreams" 200 "Some failed repeatedly, and are not called for now";

@@ -1,6 +1,6 @@
 //! The way of the store to its database, from the settings: connections are made by crate `client`, and the password is read by reference.
 
-use crate::config::{Acknowledge, Cluster, DatabaseTrust, Error, References, Settings};
+use crate::config::{Acknowledge, Cluster, DatabaseTrust, Error, PublicUrl, References, Settings};
 use client::{DatabaseUrl, TlsTrouble, Trust};
 use repository::{BadSetting, References as _};
 use std::io;
@@ -14,7 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The options of the database. `None`: the settings have none. A file that they name is read here, so a wrong one is told at the start.
 pub(crate) fn of(settings: &Settings) -> Result<Option<DatabaseOptions>, Error> {
-    let Cluster { database, database_password, database_trust, node, acknowledge } = &settings.cluster;
+    let Cluster { database, database_password, database_trust, node, acknowledge, stale_private_s, .. } =
+        &settings.cluster;
     let Some(url) = &database.0 else { return Ok(None) };
     let references = settings.references.clone();
     let door = Door {
@@ -33,9 +34,20 @@ pub(crate) fn of(settings: &Settings) -> Result<Option<DatabaseOptions>, Error> 
         node_url: String::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         everywhere: *acknowledge == Acknowledge::Everywhere,
+        stale_private: Duration::from_secs(*stale_private_s),
         patience: PATIENCE,
         adopt: false,
     }))
+}
+
+/// The URL by which other nodes reach this one, which listens at `url`.
+pub(crate) fn address(settings: &Settings, url: &str) -> String {
+    if let PublicUrl(Some(address)) = &settings.cluster.address {
+        return address.clone();
+    }
+    let any = ["://0.0.0.0:", "://[::]:"].into_iter().find(|any| url.contains(any));
+    let host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
+    any.map_or_else(|| url.to_owned(), |any| url.replacen(any, &format!("://{}:", host()), 1))
 }
 
 fn trust(setting: &DatabaseTrust, references: &References) -> Result<Option<Trust>, Error> {

@@ -158,7 +158,7 @@ impl Instance {
         // the queues of the store.
         let places = classes.places() + settings.server.max_waiting + SPARE_PLACES;
         let mut store_options = store_options(settings, places, &clock, &recorder, &log, back.handle())?;
-        store_options.database.iter_mut().for_each(|database| database.node_url.clone_from(&url));
+        store_options.database.iter_mut().for_each(|options| options.node_url = database::address(settings, &url));
         let store = Store::open(store_options)?;
         EventId::set_node(store.node());
         if settings.conformance && store.last() == Seq(0) {

@@ -72,5 +72,6 @@ fn question(read: &ReadRepository, package: &str, (from, to): (Millis, Millis)) 
         limit: 1,
         compare: None,
         wait_ms: WAIT_MS,
+        seed: None,
     }
 }

@@ -45,6 +45,15 @@ pub(crate) fn flag(query: &str, name: &str) -> Result<bool> {
     }
 }
 
+/// Whether only the node that is asked answers, and not all nodes that share its database.
+pub(crate) fn only_here(query: &str) -> Result<bool> {
+    match Form(query).value("nodes").as_deref() {
+        None => Ok(false),
+        Some("here") => Ok(true),
+        Some(_) => Err(Error::Input("`nodes` is `here`, or is left out for all nodes".to_owned())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -105,6 +105,7 @@ pub(crate) async fn slow_paths(app: &App, caller: u64, event: &mut Event) -> Res
         limit: SLOW_PATHS,
         compare: None,
         wait_ms: WAIT_MS,
+        seed: None,
     };
     let answer = ask(app, caller, question, event).await?;
     Ok(answer.rows.iter().filter_map(|row| slow_path(row)).collect())

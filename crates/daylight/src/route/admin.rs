@@ -172,13 +172,14 @@ impl AdminVerb {
             }
             Self::Server(S::Journal) => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
             Self::Repository(R::Difference) => &["from", "to"],
-            Self::Server(S::Findings) => &["state", "from", "to"],
+            Self::Server(S::Findings) => &["state", "from", "to", "nodes"],
+            Self::Server(S::Event) | Self::Own(O::Ask) => &["nodes"],
             Self::Own(O::Search) => &["q", "repository", "after", "limit"],
             Self::Server(S::RemoveRepository) => &["confirm"],
             Self::Own(O::Profile) => &["seconds"],
             Self::Server(S::Baseline) => &["minutes"],
             Self::Server(S::Sizing) => &["from", "to", "times"],
-            Self::Own(O::Tail) => &["where", "all"],
+            Self::Own(O::Tail) => &["where", "all", "nodes"],
             Self::Own(O::Explain) => &["repository", "path", "as_of"],
             _ => &[],
         }

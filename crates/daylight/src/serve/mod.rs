@@ -29,6 +29,7 @@ use crate::serve::supervisor::Supervisor;
 use anyhow::Context;
 use front::Listener;
 use std::net::SocketAddr;
+use std::time::Duration;
 use telemetry::{Clock, Lines, Log};
 
 /// Serves until a signal stops or restarts it. Uses the sockets that were passed to it. `read_again` reads the settings again. `json`: prints the address and
@@ -78,9 +79,14 @@ pub(crate) fn run(
         "serving",
         &[("address", &running.address), ("url", &running.instance.app.urls.configured()), ("data", &data)],
     );
+    let drain = Duration::from_secs(settings.cluster.drain_s);
     loop {
         match running.wait(&mut signals) {
-            SignalAction::Stop(_) => break,
+            SignalAction::Stop(_) => {
+                supervisor.stopping();
+                running.drain(drain, &mut signals, &log);
+                break;
+            }
             SignalAction::Reload => {
                 supervisor.reloading();
                 warn_of_listen(running.address, settings.server.listen, listen_now, &log);
@@ -95,6 +101,10 @@ pub(crate) fn run(
                 Ok(http) => {
                     warn_of_listen(running.address, settings.server.listen, listen_now, &log);
                     supervisor.reloading();
+                    if running.drain(drain, &mut signals, &log) {
+                        supervisor.stopping();
+                        break;
+                    }
                     return restart(running, http, &program, signals, &log, &lines);
                 }
                 Err(error) => log.error("not restarting", &[("cause", &format!("{error:#}"))]),
@@ -102,7 +112,6 @@ pub(crate) fn run(
         }
     }
     log.info("stopping", &[]);
-    supervisor.stopping();
     let stopped = running.stop();
     log.info("stopped", &[]);
     lines.flush(STOP_TIMEOUT);

@@ -22,10 +22,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use telemetry::{Log, Probes, Recorder};
 use tokio::runtime::Runtime;
+use tokio::time::timeout;
 
 /// How long a stop waits for requests under way, and for the lines of the log.
 pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -237,6 +238,28 @@ impl Running {
         url(address, self.is_tls)
     }
 
+    /// Tells load balancers that this node ends, and answers everything for so long, or until another signal to stop or to restart comes.
+    /// Returns whether that was one to stop. Without another living node, nobody could answer in its place: it does nothing.
+    pub(crate) fn drain(&self, limit: Duration, signals: &mut Signals, log: &Log) -> bool {
+        let store = &self.instance.app.store;
+        if limit.is_zero() || store.living() < 2 {
+            return false;
+        }
+        store.drain();
+        log.info("draining: `/health/ready` is 503", &[("seconds", &limit.as_secs())]);
+        let mut stopped = pin!(self.stop.asked());
+        let ends = poll_fn(|cx| {
+            loop {
+                match ready!(self.poll_action(signals, stopped.as_mut(), cx)) {
+                    SignalAction::Stop(_) => return Poll::Ready(true),
+                    SignalAction::Restart => return Poll::Ready(false),
+                    SignalAction::Reload | SignalAction::Own => {}
+                }
+            }
+        });
+        self.runtime().block_on(async { timeout(limit, ends).await }).unwrap_or(false)
+    }
+
     /// Finishes the requests under way, then closes. New connections are refused.
     pub fn stop(self) -> anyhow::Result<()> {
         let (instance, served) = self.finish();
@@ -248,10 +271,12 @@ impl Running {
     pub(crate) fn finish(self) -> (Instance, anyhow::Result<()>) {
         let Self { instance, listeners, stop, front, .. } = self;
         instance.app.watch.stopping();
+        // Clients of a node that is about to stop may still have connections.
+        let idle = if instance.app.store.is_draining() { RESTART_IDLE } else { Duration::ZERO };
         instance.app.store.drain();
         drop(listeners);
         instance.app.tail.close();
-        stop.now();
+        stop.after(idle);
         (instance, ended(front))
     }
 

@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::lookup::event::find;
 use crate::lookup::explain::below_repository;
+use crate::nodes::Others;
 use front::{Reply, Request};
 use serde_json::{Map, Value};
 use telemetry::{Event, Op, Reason};
@@ -24,12 +25,14 @@ const FACTS: &[(&str, &str)] = &[
     ("token", "Token"),
     ("detail", "Detail"),
     ("kept_because", "Stored because"),
+    ("node", "Node"),
 ];
 
 /// The page.
 pub(super) async fn page(app: &App, id: &str, request: &Request, event: &mut Event) -> Result<Reply> {
     observer::only(app, request, event).await?;
-    let found = find(app, id, event).await?;
+    let others = Others::of(app, request)?;
+    let found = find(app, id, others.as_ref(), event).await?;
     let view = view(&found);
     let shell = shell::of(app, format!("{}: event", view.heading), request, event).await?;
     shell::page(&EventPage { shell: &shell, event: &view }, event).await

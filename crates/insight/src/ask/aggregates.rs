@@ -1,10 +1,11 @@
 //! The figures of groups while they are counted. All are additive: they can be shown before all events were seen.
 
-use super::answer::Figure;
+use super::cells::{Aggregate, Cells, outside};
 use super::columns::{Chosen, Columns, turns};
 use super::distinct::Distinct;
 use super::distribution::Distribution;
-use super::question::{Filter, Measure};
+use super::figure::Figure;
+use super::question::Measure;
 use super::selection::chosen;
 use crate::column::{Column, ColumnKind};
 use crate::hash::Seed;
@@ -14,34 +15,6 @@ use std::sync::Arc;
 
 /// The group of an event that is in no row.
 pub(crate) const NO_GROUP: u32 = u32::MAX;
-
-/// A figure that is counted for each group. Several measures share one: all quantiles of a column need the same values.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Aggregate {
-    /// Events.
-    Events,
-    /// The sum of a column's cells.
-    Sum(Column),
-    /// The least cell.
-    Least(Column),
-    /// The greatest cell.
-    Most(Column),
-    /// How often cells occur.
-    Distribution(Column),
-    /// How many cells differ.
-    Distinct(Column),
-    /// The events for which a filter holds.
-    Share(Filter),
-}
-
-/// The counts for a need, for each group.
-#[derive(Debug)]
-enum Cells {
-    Counts(Vec<u64>),
-    Sums(Vec<i64>),
-    Distributions(Vec<Distribution>),
-    Distincts(Vec<Distinct>),
-}
 
 /// The figures of all groups of a question. Groups are numbered from 0.
 #[derive(Debug)]
@@ -73,6 +46,31 @@ impl Aggregates {
         });
         let cells = cells.collect();
         Self { measures: measures.to_vec(), needs, cells, groups: 0, bytes: 0, seed: Seed::default() }
+    }
+
+    /// Values are hashed with this seed, which other nodes take as well.
+    pub(super) fn seeded(self, seed: Option<u64>) -> Self {
+        Self { seed: seed.map_or(self.seed, Seed::shared), ..self }
+    }
+
+    /// The counts of these groups.
+    pub(super) fn of(&self, groups: &[u32]) -> Vec<Cells> {
+        self.cells.iter().map(|cells| cells.of(groups)).collect()
+    }
+
+    /// Whether these are such counts, of so many groups.
+    pub(super) fn fits(&self, groups: usize, counted: &[Cells]) -> bool {
+        let is_alike = |(mine, other): (&Cells, &Cells)| {
+            std::mem::discriminant(mine) == std::mem::discriminant(other) && other.len() == groups
+        };
+        self.cells.len() == counted.len() && self.cells.iter().zip(counted).all(is_alike)
+    }
+
+    /// Adds counts that fit: those of each place to the group with its number here.
+    pub(super) fn merge(&mut self, groups: &[u32], counted: &[Cells]) {
+        for ((need, mine), other) in self.needs.iter().zip(&mut self.cells).zip(counted) {
+            self.bytes += mine.merge(need, groups, other);
+        }
     }
 
     /// The columns that are read, some of them repeatedly.
@@ -294,15 +292,6 @@ impl Aggregates {
         }
         self.groups = groups.len();
         self.bytes = self.groups * self.group_bytes() + self.cells.iter().map(outside).sum::<usize>();
-    }
-}
-
-/// The memory behind the cells of groups, in bytes.
-fn outside(cells: &Cells) -> usize {
-    match cells {
-        Cells::Counts(_) | Cells::Sums(_) => 0,
-        Cells::Distributions(distributions) => distributions.iter().map(Distribution::bytes).sum(),
-        Cells::Distincts(distincts) => distincts.iter().map(Distinct::bytes).sum(),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The answer to a question: rows of figures, how much was seen for them, and what they cost.
 
 use super::compare::Compared;
+use super::figure::Figure;
+use super::figures::Figures;
 use super::question::{Measure, Question};
-use crate::column::{Column, ColumnKind};
+use crate::column::Column;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
-use telemetry::{EventId, Millis};
+use telemetry::Millis;
 
 /// An answer. As JSON it has the keys of its fields, and each row is an object with the keys [`Answer::names`].
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +37,8 @@ pub struct Answer {
     pub hints: Vec<String>,
     /// The two sides of a comparison. The rows are then the differences between them.
     pub compared: Option<Compared>,
+    /// The figures in place of rows, for a question with [`Question::seed`].
+    pub(crate) figures: Option<Figures>,
 }
 
 /// Why a question has no answer.
@@ -81,7 +85,7 @@ impl NotAnswered {
 }
 
 /// The parts from which an answer was made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Seen {
     /// Events of the parts that were read or skipped. A part lies partly outside of the question's time if it holds an end of it.
     pub events: u64,
@@ -93,30 +97,20 @@ pub struct Seen {
     pub skipped: u64,
 }
 
+impl Seen {
+    /// The part that was seen, of an answer that is not complete: at most 0.99, since parts are left.
+    pub(super) fn share(&self) -> f64 {
+        (self.events as f64 / self.of.max(1) as f64 * 100.0).floor().min(99.0) / 100.0
+    }
+}
+
 /// The cost of an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Cost {
     /// Processor time, in milliseconds.
     pub cpu_ms: f64,
     /// Bytes that were read from the disk or from the kernel's cache of it.
     pub bytes: u64,
-}
-
-/// A figure of a row.
-#[derive(Debug, Clone, PartialEq, PartialOrd)]
-pub enum Figure {
-    /// There is none: the mean of no events. `null` in JSON.
-    None,
-    /// A text. Empty: the events have none.
-    Text(Box<str>),
-    /// A count, an amount in bytes, a status.
-    Whole(i64),
-    /// Milliseconds, events in a second, or a part of 1.
-    Fraction(f64),
-    /// A moment, as RFC 3339 in JSON.
-    Moment(Millis),
-    /// An id of an event, as 16 hexadecimal digits in JSON.
-    Id(EventId),
 }
 
 impl Answer {
@@ -139,6 +133,7 @@ impl Answer {
             unreadable: Vec::new(),
             hints: Vec::new(),
             compared: None,
+            figures: None,
         }
     }
 }
@@ -148,51 +143,6 @@ fn names(question: &Question) -> Vec<String> {
     let at = (question.per > 0).then(|| Column::At.as_str().to_owned());
     let keys = question.by.iter().map(|key| key.0.as_str().to_owned());
     at.into_iter().chain(keys).chain(question.measures.iter().map(Measure::to_string)).collect()
-}
-
-impl Figure {
-    /// A cell of a column without texts.
-    pub fn cell(column: Column, cell: i64) -> Self {
-        match column.kind() {
-            ColumnKind::Duration => Figure::Fraction(cell as f64 / 1000.0),
-            ColumnKind::Moment => Figure::Moment(Millis(cell)),
-            ColumnKind::Id => Figure::Id(EventId(cell.cast_unsigned())),
-            ColumnKind::Number | ColumnKind::Text => Figure::Whole(cell),
-        }
-    }
-
-    /// An estimate, rounded to six significant digits.
-    pub(super) fn rounded(value: f64) -> Self {
-        if value == 0.0 || !value.is_finite() {
-            return Figure::Fraction(0.0);
-        }
-        let scale = 10f64.powi(5 - value.abs().log10().floor() as i32);
-        let rounded = (value * scale).round() / scale;
-        Figure::Fraction(if rounded.is_finite() { rounded } else { value })
-    }
-
-    /// Its place in an order of figures of the same kind.
-    pub(super) fn rank(&self) -> f64 {
-        match self {
-            Figure::None | Figure::Text(_) => f64::NEG_INFINITY,
-            Figure::Whole(whole) | Figure::Moment(Millis(whole)) => *whole as f64,
-            Figure::Fraction(fraction) => *fraction,
-            Figure::Id(id) => id.0 as f64,
-        }
-    }
-}
-
-impl Serialize for Figure {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Figure::None => to.serialize_none(),
-            Figure::Text(text) => to.serialize_str(text),
-            Figure::Whole(whole) => to.serialize_i64(*whole),
-            Figure::Fraction(fraction) => to.serialize_f64(*fraction),
-            Figure::Moment(at) => to.collect_str(at),
-            Figure::Id(id) => to.collect_str(id),
-        }
-    }
 }
 
 impl Serialize for Answer {
@@ -269,14 +219,5 @@ mod tests {
     fn a_row_of_a_series_begins_with_its_moment() {
         let series = Question { per: 60_000, ..question() };
         assert_eq!(Answer::empty(&series).names, ["at", "package", "count", "p95(duration_ms)"]);
-    }
-
-    #[test]
-    fn an_estimate_has_six_significant_digits() {
-        let rounded = |value| Figure::rounded(value).rank();
-        assert_eq!(
-            [1.0 / 3.0, 1234.5678, -0.000_012_345_678, 0.0].map(rounded),
-            [0.333_333, 1234.57, -0.000_012_345_7, 0.0]
-        );
     }
 }

@@ -4,7 +4,7 @@
 //! being selected, as if one event of ten were selected. So a value that nearly all selected events have and few others is in front of one
 //! that half of the others have as well, and of one that few selected events have.
 
-use super::answer::Figure;
+use super::figure::Figure;
 use super::sampled::{Cells, NAMED, Sample};
 use crate::column::{Column, ColumnKind};
 

@@ -1,8 +1,10 @@
 //! How many different values a group has: a list of hashes while there are few, then HyperLogLog.
 
+use serde::{Deserialize, Serialize};
+
 /// Different values, by their hashes. Up to [`Distinct::FEW`] of them are counted exactly, more with a standard error of 1.6 %.
-#[derive(Debug, Clone)]
-pub(super) enum Distinct {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Distinct {
     /// The hashes.
     Few(Vec<u64>),
     /// Too many for a list.
@@ -10,12 +12,33 @@ pub(super) enum Distinct {
 }
 
 /// The registers of HyperLogLog.
-#[derive(Debug, Clone)]
-pub(super) struct Registers {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Registers {
     /// For each register the highest rank: the zeros in front of a hash and one.
+    #[serde(with = "stored")]
     ranks: [u8; Distinct::REGISTERS],
     /// At most so many values differ: the hashes of the list, and all later ones.
     most: u64,
+}
+
+/// Ranks as a text with a letter for each.
+mod stored {
+    use super::{Deserialize, Distinct};
+    use serde::de::Error;
+    use serde::{Deserializer, Serializer};
+
+    /// The letter of the rank 0. The highest rank is 53.
+    const FIRST: u8 = b'0';
+
+    pub(super) fn serialize<S: Serializer>(ranks: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&ranks.iter().map(|rank| char::from(FIRST + rank)).collect::<String>())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; Distinct::REGISTERS], D::Error> {
+        let text = String::deserialize(from)?;
+        let ranks = text.bytes().map(|letter| letter.saturating_sub(FIRST).min(64)).collect::<Vec<_>>();
+        ranks.try_into().map_err(|_| D::Error::custom("there are not as many registers as here"))
+    }
 }
 
 impl Default for Distinct {
@@ -40,14 +63,30 @@ impl Distinct {
                 list.push(hash);
                 (list.capacity() - before) * size_of::<u64>()
             }
+            Distinct::Few(_) | Distinct::Many(_) => self.widen(|registers| registers.add(hash)),
+        }
+    }
+
+    /// Adds the values of another one, whose hashes have the same seed. Returns the bytes of memory that this took.
+    pub(super) fn join(&mut self, other: &Distinct) -> usize {
+        match other {
+            Distinct::Few(list) => list.iter().map(|hash| self.add(*hash)).sum(),
+            Distinct::Many(other) => self.widen(|registers| registers.join(other)),
+        }
+    }
+
+    /// Adds to registers, which it then has.
+    fn widen(&mut self, add: impl FnOnce(&mut Registers)) -> usize {
+        match self {
             Distinct::Few(list) => {
                 let mut registers = Box::new(Registers { ranks: [0; Self::REGISTERS], most: 0 });
-                list.iter().chain([&hash]).for_each(|hash| registers.add(*hash));
+                list.iter().for_each(|hash| registers.add(*hash));
+                add(&mut registers);
                 *self = Distinct::Many(registers);
                 size_of::<Registers>()
             }
             Distinct::Many(registers) => {
-                registers.add(hash);
+                add(registers);
                 0
             }
         }
@@ -76,6 +115,11 @@ impl Registers {
         let zeros = (hash << Distinct::BITS).leading_zeros().min(64 - Distinct::BITS);
         self.ranks[register] = self.ranks[register].max(zeros as u8 + 1);
         self.most += 1;
+    }
+
+    fn join(&mut self, other: &Registers) {
+        self.ranks.iter_mut().zip(&other.ranks).for_each(|(mine, other)| *mine = (*mine).max(*other));
+        self.most = self.most.saturating_add(other.most);
     }
 
     fn estimate(&self) -> u64 {

@@ -1,15 +1,36 @@
 //! Values of one group, for quantiles: a short list, then a histogram.
 
 use crate::rollup::Buckets;
+use serde::{Deserialize, Serialize};
 use telemetry::Histogram;
 
 /// How often values occur. Quantiles are exact up to [`Distribution::FEW`] different stored values, and have an error of at most 2.3 % beyond.
-#[derive(Debug, Clone)]
-pub(super) enum Distribution {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Distribution {
     /// Values with their counts.
     Few(Vec<(u64, u64)>),
     /// Many values.
+    #[serde(with = "stored")]
     Many(Box<Histogram>),
+}
+
+/// A histogram as its sum, and the place and count of each bucket that is not empty.
+mod stored {
+    use super::{Deserialize, Histogram, Serialize};
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(many: &Histogram, to: S) -> Result<S::Ok, S::Error> {
+        let places = many.places().iter().enumerate().filter(|(_, count)| **count > 0);
+        (many.sum(), places.collect::<Vec<_>>()).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Box<Histogram>, D::Error> {
+        let (sum, places) = <(u64, Vec<(usize, u64)>)>::deserialize(from)?;
+        let mut many = Box::<Histogram>::default();
+        places.into_iter().for_each(|(place, count)| many.record_at(place, count));
+        many.add_sum(sum);
+        Ok(many)
+    }
 }
 
 impl Default for Distribution {
@@ -58,6 +79,21 @@ impl Distribution {
 
     /// Counts values that were counted before. Returns the bytes of memory that this took.
     pub(super) fn merge(&mut self, buckets: &Buckets) -> usize {
+        self.widen(|many| buckets.add_to(many))
+    }
+
+    /// Counts the values of another one. Returns the bytes of memory that this took.
+    pub(super) fn join(&mut self, other: &Distribution) -> usize {
+        match other {
+            Distribution::Few(list) => {
+                list.iter().map(|(value, count)| self.add(i64::try_from(*value).unwrap_or(i64::MAX), *count)).sum()
+            }
+            Distribution::Many(other) => self.widen(|many| many.merge(other)),
+        }
+    }
+
+    /// Adds to a histogram, which it then is.
+    fn widen(&mut self, add: impl FnOnce(&mut Histogram)) -> usize {
         let before = self.bytes();
         if let Distribution::Few(list) = self {
             let mut many = Box::new(Histogram::default());
@@ -65,7 +101,7 @@ impl Distribution {
             *self = Distribution::Many(many);
         }
         if let Distribution::Many(many) = self {
-            buckets.add_to(many);
+            add(many);
         }
         self.bytes().saturating_sub(before)
     }

@@ -92,7 +92,7 @@ impl Draft {
             let message = format!("a question has at most {TESTS_MAX} comparisons, those of `share` included");
             return Err(Mistake::new(&Position::Whole, message));
         }
-        Ok(Question { from, to, filter, by, measures, per, order, limit, compare, wait_ms })
+        Ok(Question { from, to, filter, by, measures, per, order, limit, compare, wait_ms, seed: None })
     }
 }
 

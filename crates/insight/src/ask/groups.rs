@@ -1,6 +1,6 @@
 //! The groups of a question, numbered over all parts.
 
-use super::answer::Figure;
+use super::figure::Figure;
 use super::keys::{KeyValue, Local};
 use super::question::Question;
 use crate::column::Column;
@@ -98,6 +98,15 @@ impl Groups {
         })
     }
 
+    /// The values of the keys of a group.
+    pub(super) fn values(&self, group: u32) -> impl Iterator<Item = KeyValue<'_>> {
+        let keys = self.keys(group);
+        self.by.iter().zip(&self.texts).zip(keys).map(|((column, texts), key)| match column.is_text() {
+            true => KeyValue::Text(&texts.texts()[key as usize]),
+            false => KeyValue::Number(key),
+        })
+    }
+
     /// The order of two groups by their keys.
     pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
         let (a, b) = (self.keys(a), self.keys(b));
@@ -114,13 +123,7 @@ impl Groups {
     pub(super) fn keep(&mut self, groups: &[u32]) {
         let mut kept = Groups::new(&self.by);
         for group in groups {
-            let keys = self.keys(*group);
-            kept.admit(self.by.iter().zip(&self.texts).zip(keys).map(
-                |((column, texts), key)| match column.is_text() {
-                    true => KeyValue::Text(&texts.texts()[key as usize]),
-                    false => KeyValue::Number(key),
-                },
-            ));
+            kept.admit(self.values(*group));
         }
         *self = kept;
     }

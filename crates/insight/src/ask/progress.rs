@@ -73,11 +73,9 @@ impl Progress {
 
     /// The answer so far, without its rows.
     pub(super) fn answer(&self, question: &Question, is_done: bool) -> Answer {
-        // At most 0.99, since parts are left.
-        let share = (self.seen.events as f64 / self.seen.of.max(1) as f64 * 100.0).floor().min(99.0) / 100.0;
         Answer {
             exact: self.exact,
-            complete: if is_done { 1.0 } else { share },
+            complete: if is_done { 1.0 } else { self.seen.share() },
             seen: self.seen,
             cost: Cost { cpu_ms: (self.cpu_nanos / 10_000) as f64 / 100.0, bytes: self.bytes },
             unreadable: self.unreadable.clone(),

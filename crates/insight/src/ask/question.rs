@@ -27,6 +27,8 @@ pub struct Question {
     pub compare: Option<Compare>,
     /// How long the caller waits for the whole answer, in milliseconds. After that it gets the rows so far.
     pub wait_ms: u64,
+    /// The answer has figures that can be merged with those of other nodes, in place of rows; all nodes take this seed for hashes of values.
+    pub seed: Option<u64>,
 }
 
 impl Question {

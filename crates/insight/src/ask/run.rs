@@ -1,7 +1,9 @@
 //! A question while it is being answered, part by part, and large parts column by column.
 
-use super::answer::{Answer, Figure, NotAnswered};
+use super::answer::{Answer, NotAnswered};
 use super::columns::{Chosen, Columns, Rows};
+use super::figure::Figure;
+use super::figures::Figures;
 use super::progress::{Progress, Steps};
 use super::question::{Measure, Question};
 use super::selection::{above, between, chosen, holds};
@@ -11,12 +13,14 @@ use crate::column::Column;
 use crate::part::{Part, Unreadable};
 use crate::rollup::RollupScan;
 use std::sync::Arc;
-use telemetry::thread_nanos;
+use telemetry::{Millis, thread_nanos};
 
 /// The most groups of a question. The others are left out.
 const GROUPS_MAX: usize = 1 << 16;
 /// The most cells of a series: stretches of all groups together.
 const CELLS_MAX: usize = 1 << 17;
+/// About the most memory of the figures that are sent to another node. Their JSON is a few times as large.
+const FIGURES_BYTES: usize = 2 << 20;
 /// A part with at most so many rows is seen in one step. A larger one takes a step for each column: its reading takes some milliseconds.
 const STEP_ROWS: usize = 1 << 15;
 
@@ -162,8 +166,8 @@ impl Run {
         (to.min(self.question.to.0).saturating_sub(from.max(self.question.from.0))) as f64 / 1000.0
     }
 
-    /// The leading groups, each with the figure of its rank.
-    fn leading(&self, measure: usize) -> Vec<u32> {
+    /// So many leading groups, the first one first, by the figure of a measure.
+    fn leading(&self, measure: usize, most: usize) -> Vec<u32> {
         let groups = &self.table.groups;
         let seconds = self.seconds(i64::MIN, i64::MAX);
         let rank = |group: u32| self.table.aggregates.figure(measure, group as usize, seconds).rank();
@@ -174,8 +178,40 @@ impl Run {
             let order = if ascending { order } else { order.reverse() };
             order.then_with(|| groups.compare(a.1, b.1))
         });
-        ranked.truncate(self.question.limit);
+        ranked.truncate(most);
         ranked.into_iter().map(|(_, group)| group).collect()
+    }
+
+    /// The rows.
+    pub(super) fn all_rows(&self) -> Vec<Vec<Figure>> {
+        if self.series.is_some() { self.series_rows() } else { self.rows() }
+    }
+
+    /// The figures of the groups that lead, as far as they are sent to another node, and the number of events in the others.
+    fn figures(&self) -> (Figures, u64) {
+        let groups = self.table.groups.len();
+        let measure = if self.series.is_some() { 0 } else { self.question.order.measure };
+        let most = FIGURES_BYTES / (self.tables() / groups.max(1)).max(1);
+        // No other node has a group of one event, so those count that can be in the answer.
+        let leading = self.leading(measure, if self.table.is_unique() { self.question.limit } else { groups });
+        let (sent, others) = leading.split_at(leading.len().min(most));
+        let left_out = others.iter().map(|group| self.table.aggregates.events(*group as usize)).sum();
+        (Figures::of(&self.table, self.series.as_ref(), sent), left_out)
+    }
+
+    /// A question that is answered from the figures of several nodes.
+    pub(super) fn merging(question: Question) -> Self {
+        Self::limited(question, Vec::new(), usize::MAX)
+    }
+
+    /// The figures are of this time.
+    pub(super) fn covers(&mut self, from: Millis, to: Millis) {
+        (self.question.from, self.question.to) = (from, to);
+    }
+
+    /// Adds the figures of a node. Returns whether they are of this question.
+    pub(super) fn merge(&mut self, figures: &Figures) -> bool {
+        figures.add_to(&mut self.table, self.series.as_mut())
     }
 
     /// The rows of a question without a series.
@@ -188,7 +224,7 @@ impl Run {
         if self.question.by.is_empty() {
             return vec![measures(0).collect()];
         }
-        let leading = self.leading(self.question.order.measure);
+        let leading = self.leading(self.question.order.measure, self.question.limit);
         let row = |group: u32| self.table.groups.figures(group).chain(measures(group as usize)).collect();
         leading.into_iter().map(row).collect()
     }
@@ -198,7 +234,10 @@ impl Run {
         let Some(series) = &self.series else { return Vec::new() };
         let mut rank = vec![None; self.table.groups.len()];
         // The table counts only the measure of the order.
-        self.leading(0).iter().zip(0..).for_each(|(group, place): (&u32, usize)| rank[*group as usize] = Some(place));
+        self.leading(0, self.question.limit)
+            .iter()
+            .zip(0..)
+            .for_each(|(group, place): (&u32, usize)| rank[*group as usize] = Some(place));
         let cells = series.cells().iter().enumerate();
         let mut cells: Vec<_> =
             cells.filter_map(|(place, cell)| Some((cell.stretch, rank[cell.group as usize]?, place))).collect();
@@ -252,10 +291,12 @@ impl Steps for Run {
 
     fn answer(&mut self) -> Result<Answer, NotAnswered> {
         let began = thread_nanos();
-        let rows = if self.series.is_some() { self.series_rows() } else { self.rows() };
+        let (figures, more_left_out) = self.question.seed.map(|_| self.figures()).unzip();
+        let rows = if figures.is_some() { Vec::new() } else { self.all_rows() };
         self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
         let is_done = self.is_done() || self.progress.seen.of == 0;
-        Ok(Answer { rows, left_out: self.table.left_out(), ..self.progress.answer(&self.question, is_done) })
+        let left_out = self.table.left_out() + more_left_out.unwrap_or_default();
+        Ok(Answer { rows, left_out, figures, ..self.progress.answer(&self.question, is_done) })
     }
 }
 

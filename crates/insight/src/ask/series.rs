@@ -1,6 +1,7 @@
 //! Figures for each stretch of time and each group.
 
 use super::aggregates::{Aggregates, NO_GROUP};
+use super::cells::Cells;
 use super::columns::{Chosen, Columns, turns};
 use super::keys::{Local, fold};
 use super::question::Question;
@@ -27,6 +28,14 @@ pub(super) struct Cell {
     pub(super) group: u32,
 }
 
+/// The figures of some groups for each stretch of time.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct SeriesFigures {
+    /// The stretch and the group of each cell.
+    cells: Vec<(i64, u32)>,
+    counted: Vec<Cells>,
+}
+
 /// An estimate of the memory of a cell without its figures, in bytes.
 const CELL_BYTES: usize = 3 * size_of::<Cell>() + 8;
 
@@ -34,7 +43,7 @@ impl Series {
     /// The series of a question that has one.
     pub(super) fn new(question: &Question) -> Option<Self> {
         let per = i64::try_from(question.per).ok().filter(|per| *per > 0)?;
-        let aggregates = Aggregates::new(&question.measures);
+        let aggregates = Aggregates::new(&question.measures).seeded(question.seed);
         Some(Self { per, cells: Vec::new(), places: FastMap::default(), aggregates })
     }
 
@@ -84,6 +93,28 @@ impl Series {
             self.cells.push(cell);
             self.cells.len() as u32 - 1
         })
+    }
+
+    /// The cells of these groups, which get the numbers of their places, with their counts.
+    pub(super) fn of(&self, groups: &[u32]) -> SeriesFigures {
+        let places: FastMap<u32, u32> = groups.iter().copied().zip(0..).collect();
+        let kept = |(at, cell): (u32, &Cell)| Some((at, (cell.stretch, *places.get(&cell.group)?)));
+        let (kept, cells): (Vec<u32>, _) = (0..).zip(&self.cells).filter_map(kept).unzip();
+        SeriesFigures { cells, counted: self.aggregates.of(&kept) }
+    }
+
+    /// Whether these are such cells, of so many groups.
+    pub(super) fn fits(&self, groups: usize, other: &SeriesFigures) -> bool {
+        let is_known = |(_, group): &(i64, u32)| (*group as usize) < groups;
+        other.cells.iter().all(is_known) && self.aggregates.fits(other.cells.len(), &other.counted)
+    }
+
+    /// Adds cells that fit. `groups` has the number here of each of their groups.
+    pub(super) fn merge(&mut self, groups: &[u32], other: &SeriesFigures) {
+        let cell = |(stretch, group): &(i64, u32)| Cell { stretch: *stretch, group: groups[*group as usize] };
+        let places: Vec<u32> = other.cells.iter().map(|known| self.cell(cell(known))).collect();
+        self.aggregates.grow(self.cells.len());
+        self.aggregates.merge(&places, &other.counted);
     }
 
     /// The groups have new numbers. Cells of groups that are gone are dropped.

@@ -47,7 +47,7 @@ impl Table {
         };
         let by: Vec<Column> = question.by.iter().map(|key| key.0).collect();
         let unique = by.contains(&Column::Id);
-        let (groups, aggregates) = (Groups::new(&by), Aggregates::new(measures));
+        let (groups, aggregates) = (Groups::new(&by), Aggregates::new(measures).seeded(question.seed));
         Self { groups, aggregates, most, leads, unique, floor: None, left_out: 0 }
     }
 
@@ -59,6 +59,11 @@ impl Table {
     /// Events that the filter chose and that are in no group.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out
+    }
+
+    /// Whether each group has one event.
+    pub(super) fn is_unique(&self) -> bool {
+        self.unique
     }
 
     /// The columns that are read to count.

@@ -273,6 +273,7 @@ fn question() -> impl Strategy<Value = Question> {
             limit,
             compare,
             wait_ms,
+            seed: None,
         };
         // A comparison has no figures and no groups of its own.
         let (measures, order) = (vec![Measure::Count], Order { measure: 0, ascending: false });

@@ -22,6 +22,7 @@ mod kept;
 mod listed;
 mod looking;
 mod machine;
+mod merged;
 mod observation;
 mod program;
 mod promise;

@@ -63,7 +63,7 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::AcmeWait
         | Op::AcmeKeep => false,
         // The database of PostgreSQL, which is another server.
-        Op::CommitEverywhere | Op::DatabaseConnect | Op::DatabaseAppend | Op::DatabaseRead => false,
+        Op::NodesWait | Op::CommitEverywhere | Op::DatabaseConnect | Op::DatabaseAppend | Op::DatabaseRead => false,
         Op::PageLookup
         | Op::PageKeep
         | Op::Route
@@ -96,6 +96,7 @@ fn is_own(op: Op, waits_for_upstreams: bool) -> bool {
         | Op::LoopWait
         | Op::Merge
         | Op::IndexExtend
+        | Op::NodesMerge
         | Op::ReferencesRead
         | Op::TokenCheck => true,
     }

@@ -8,8 +8,10 @@ use crate::repositories::Repositories;
 use crate::repositories::setting_changes::what_changed;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeSet;
-use store::{Change, Entry, JournalRange, JournalRow, RepositoryId, Seq, State, Withdrawal};
+use std::collections::{BTreeSet, HashMap};
+use store::{
+    Change, Entry, JournalPage, JournalRange, JournalRow, RepositoryId, RepositoryRecord, Seq, State, Withdrawal,
+};
 use telemetry::{Event, Millis};
 
 /// The kinds of changes. A closed list.
@@ -162,6 +164,19 @@ impl Repositories {
             false => Ok(ids),
         }
     }
+}
+
+/// Rows in readable form, in the order of their numbers, outside a running server. `repositories`: the ones that the rows are about, as
+/// they were created.
+pub fn list_changes(rows: &[JournalRow], repositories: &HashMap<RepositoryId, RepositoryRecord>) -> Vec<ListedChange> {
+    let page = JournalPage { repositories: repositories.clone(), ..JournalPage::default() };
+    let listed = |row: &JournalRow| {
+        let made = row.change.repository().and_then(|id| repositories.get(&id));
+        let what = what_changed(row, &page).map(|what| Event::text(&what));
+        let format = made.and_then(|record| Format::named(&record.format));
+        ListedChange { what, ..list(row.clone(), made.map(|record| record.name.clone()), format) }
+    };
+    rows.iter().map(listed).collect()
 }
 
 fn list(row: JournalRow, repository: Option<String>, format: Option<Format>) -> ListedChange {

@@ -13,7 +13,9 @@
 //!   objects          the place in object storage that has the blobs of this folder, if one has them: `s3://BUCKET/PREFIX`. The folder
 //!                    `blobs` then has only some of them
 //!   truth.sqlite     the truth: current state, journal and notes (with -wal and -shm while it is open)
-//!   truth.sqlite.old the truth that a `rebuild` replaced (then .old2 and so on)
+//!   truth.sqlite.old the truth that a `rebuild` replaced, or that was given up for another history (then .old2 and so on)
+//!   given-up-FIRST-LAST-HASH.jsonl  changes of a history that was given up for another one, and given-up-segment-NAME: segments with
+//!                    such changes. Nothing reads them
 //!   cache.sqlite     facts about upstreams, and their files of at most 64 KiB; may be deleted at any time
 //!   cached/NAME/ab/cd/  other files of upstreams, named like blobs. cache.sqlite holds NAME, and the next start removes folders of
 //!                    other names. Not synced: a file that does not match its row is fetched again. May be deleted at any time

@@ -62,6 +62,11 @@ pub enum ReadOnly {
     /// The database that orders the changes cannot be used.
     #[error("PostgreSQL cannot be used, and changes are accepted again once it can")]
     Database,
+    /// The database has another history, or is no database of this folder.
+    #[error(
+        "the database has another history than this server, and nothing is written until somebody decides which counts"
+    )]
+    Parted,
     /// The disk was full.
     #[error("the disk is full")]
     Full,

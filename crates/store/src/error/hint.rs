@@ -38,11 +38,20 @@ impl Error {
                  which is filled from it"
                     .into(),
             ),
+            Self::Parted { .. } => Some(
+                "stop this server, and type `daylight cluster resolve --data DIR --config FILE`: it shows both histories, and keeps the one that you choose"
+                    .into(),
+            ),
+            Self::DatabaseInUse(_) => Some(
+                "stop all servers of the database first; `SELECT pg_terminate_backend(PROCESS)` ends the connection of a machine that is lost"
+                    .into(),
+            ),
             Self::DatabaseAhead { .. } => Some(
                 "upgrade this node to the version of the node that made the change; if all have the same, somebody else has written to the \
                  database, and its backup has the right row"
                     .into(),
             ),
+            Self::NodeBehind { node, .. } => Some(format!("upgrade the node `{node}`, or stop it: everything is written again then")),
             Self::NameTaken { .. } => {
                 Some("give each node a name of its own in the setting `cluster.node`; or stop the other one first".into())
             }
@@ -85,6 +94,17 @@ impl Error {
                 "set `store.objects` to the place that the folder names; if all objects were moved, write the new place into its \
                  file `objects`"
                     .into(),
+            ),
+            Self::TokensDoubted(_) => Some(
+                "ask another node; an operator sees with `daylight cluster status` why this one does not follow, and sets the time with \
+                 `cluster.stale_private_s`"
+                    .into(),
+            ),
+            Self::ObjectsElsewhere { noted, .. } => Some(
+                format!(
+                    "set `store.objects` to `{noted}`; if all objects were moved, write the new place into the database: \
+                     `UPDATE daylight.note SET body = 's3://...' WHERE name = 'objects'`"
+                ),
             ),
             Self::NoTruth { has_segments: true, .. } => {
                 Some("`daylight rebuild` rebuilds it from the segments".into())

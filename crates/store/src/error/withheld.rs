@@ -10,7 +10,11 @@ impl Error {
             Self::DatabaseAway { .. } | Self::DatabaseRefuses { .. } | Self::NoCopy { .. } => {
                 "the database of this server cannot be used now, so nothing is written"
             }
-            Self::DatabaseOther { .. } | Self::DatabaseAhead { .. } | Self::NotAdopted { .. } => {
+            Self::DatabaseOther { .. }
+            | Self::Parted { .. }
+            | Self::DatabaseAhead { .. }
+            | Self::NodeBehind { .. }
+            | Self::NotAdopted { .. } => {
                 "the database of this server cannot be used until an administrator acts, so nothing is written"
             }
             Self::ObjectsAway { .. } | Self::ObjectsRefuse { .. } => {

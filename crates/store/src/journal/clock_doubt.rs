@@ -13,6 +13,16 @@ pub enum ClockDoubt {
     OffFromDatabase(i64),
 }
 
+impl ClockDoubt {
+    /// Until when nothing is written.
+    pub(crate) fn until(self) -> &'static str {
+        match self {
+            Self::Jumped(_) | Self::Behind(_) => "somebody decides which is right",
+            Self::OffFromDatabase(_) => "it is right",
+        }
+    }
+}
+
 impl fmt::Display for ClockDoubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (ms, what) = match *self {

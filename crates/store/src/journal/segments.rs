@@ -58,7 +58,8 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    fn of(rows: &[(Seq, String)], bytes: &[u8]) -> Option<Self> {
+    /// The segment of these rows, whose text has these bytes. `None`: there are no rows.
+    pub(crate) fn of(rows: &[(Seq, String)], bytes: &[u8]) -> Option<Self> {
         Some(Self { first: rows.first()?.0, last: rows.last()?.0, form: Form::Text, hash: hash(bytes) })
     }
 

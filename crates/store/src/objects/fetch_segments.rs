@@ -79,7 +79,7 @@ fn same_row(layout: &Layout, segment: &Segment, bytes: Vec<u8>, last: Seq, objec
 }
 
 /// All segments in object storage, ordered by their rows.
-fn list(calls: &Arc<ObjectCalls>) -> Result<Vec<Segment>> {
+pub(super) fn list(calls: &Arc<ObjectCalls>) -> Result<Vec<Segment>> {
     let of = calls.clone();
     let listed = calls.wait(async move { of.list(of.objects.segments()).await })?;
     let mut all: Vec<Segment> = listed.iter().filter_map(|meta| Segment::parse(meta.location.filename()?)).collect();
@@ -88,7 +88,7 @@ fn list(calls: &Arc<ObjectCalls>) -> Result<Vec<Segment>> {
 }
 
 /// The bytes of a segment, whose hash is checked.
-fn bytes(calls: &Arc<ObjectCalls>, segment: &Segment) -> Result<Vec<u8>> {
+pub(super) fn bytes(calls: &Arc<ObjectCalls>, segment: &Segment) -> Result<Vec<u8>> {
     let (of, key) = (calls.clone(), calls.objects.segment(&segment.name()));
     let got = calls.wait(async move { of.get(key, None, TEXT_BYTES).await })?;
     let bytes = got.map(|piece| piece.bytes.to_vec()).unwrap_or_default();

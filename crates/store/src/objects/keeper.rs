@@ -17,8 +17,9 @@ use crate::objects::round::{Copying, Round, RoundState};
 use crate::objects::segment_copies::SegmentCopies;
 use crate::store::progress::Progress;
 use crate::truth::catalog::Catalog;
-use crate::truth::postgres::Leases;
+use crate::truth::postgres::{Leases, PLACE, is_shared};
 use crate::writer::Writer;
+use crate::writer::committer::Committer;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -226,17 +227,40 @@ impl Keeping {
             sleep(LOOKS_AFTER).await;
             looked = SegmentCopies::look(&self.objects.calls, &mut *self.truth, writer, event).await;
         }
-        let looked = looked.and_then(|known| {
-            place::note(&*self.disk, &self.layout, &self.space, &self.objects.calls.objects).map(|()| known)
-        });
+        let looked = match looked {
+            Ok(known) => self.note_place(event).await.map(|()| known),
+            Err(error) => Err(error),
+        };
         let claim = looked.as_ref().map_or_else(|error| Claim::Refused(error.clone()), |_| Claim::Ours);
         let before = self.claim.send_replace(claim);
-        if let Err(error @ Error::ObjectsAhead { .. }) = &looked
-            && !matches!(before, Claim::Refused(Error::ObjectsAhead { .. }))
+        if let Err(error @ (Error::ObjectsAhead { .. } | Error::ObjectsElsewhere { .. })) = &looked
+            && !matches!(before, Claim::Refused(Error::ObjectsAhead { .. } | Error::ObjectsElsewhere { .. }))
         {
             self.log.error("nothing is written to object storage, so uploads are refused", &[("why", error)]);
         }
         looked
+    }
+
+    /// Notes the place for all nodes and in the folder. An error if others keep bytes elsewhere.
+    async fn note_place(&self, event: &mut Event) -> Result<()> {
+        let objects = &self.objects.calls.objects;
+        if let Some(writer) = &self.writer {
+            let url = objects.url.clone();
+            let work = move |committer: &mut Committer| {
+                let mut shared = Ok(());
+                committer.change_note(PLACE, &mut |noted| {
+                    shared = is_shared(noted, Some(&url));
+                    noted.is_none().then(|| url.clone())
+                })?;
+                shared
+            };
+            match writer.run(Op::Commit, event, work).await {
+                // The note is made later.
+                Err(Error::Clock(_)) => {}
+                noted => noted?,
+            }
+        }
+        place::note(&*self.disk, &self.layout, &self.space, objects)
     }
 
     /// Removes blobs from the disk that object storage has, if there are too many.

@@ -20,6 +20,7 @@ pub(crate) mod keys;
 pub(crate) mod local_copies;
 mod lost_rows;
 pub(crate) mod memory;
+pub(crate) mod parted;
 pub(crate) mod place;
 pub(crate) mod round;
 pub(crate) mod segment_copies;

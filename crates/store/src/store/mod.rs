@@ -21,6 +21,7 @@ mod open_truth;
 pub(crate) mod options;
 pub(crate) mod progress;
 mod reads;
+mod resolve;
 mod skip_scan;
 mod upstreams;
 
@@ -33,6 +34,7 @@ pub use collect::Collection;
 pub use folder_look::FolderLook;
 pub use frees::{Frees, Withdrawals};
 pub use journal_search::{JournalPage, JournalRange};
+pub use resolve::{GivenUp, Histories, History, KeptHistory, Resolving};
 pub use skip_scan::UnitFilter;
 
 use crate::blobs::Blobs;
@@ -223,6 +225,11 @@ impl Store {
         &self.freshness
     }
 
+    /// An error while tokens are not believed, as this node has not heard of the others for longer than [`DatabaseOptions::stale_private`].
+    pub fn believes_tokens(&self) -> Result<()> {
+        self.member.as_ref().map_or(Ok(()), |member| member.believes_tokens())
+    }
+
     /// All nodes as the last beat saw them, this one first. Empty without a database.
     pub fn nodes(&self) -> Vec<NodeRow> {
         self.member.as_ref().map(|member| member.told()).unwrap_or_default()
@@ -243,6 +250,16 @@ impl Store {
         self.member.iter().for_each(|member| member.is_now(NodeState::Draining));
     }
 
+    /// Whether this node is about to stop.
+    pub fn is_draining(&self) -> bool {
+        self.member.as_ref().is_some_and(|member| member.state() == NodeState::Draining)
+    }
+
+    /// Whether another node has the name of this one, which calls no answer fresh then.
+    pub fn is_nameless(&self) -> bool {
+        self.member.as_ref().is_some_and(|member| member.is_nameless())
+    }
+
     /// Free bytes on the disk of the data folder, as they were when the last write asked for them.
     pub fn free_bytes(&self) -> u64 {
         self.space.free_bytes()
@@ -256,8 +273,9 @@ impl Store {
     /// Why nothing is written, if the store is read-only.
     pub fn read_only(&self) -> Option<ReadOnly> {
         let of_objects = || self.objects().filter(|objects| objects.is_away()).map(|_| ReadOnly::Objects);
-        let of_database = || self.database().filter(|database| database.is_away()).map(|_| ReadOnly::Database);
-        let of_clock = || self.journal_clock.doubt().map(ReadOnly::Clock);
+        let why = |database: &DatabaseState| if database.has_parted() { ReadOnly::Parted } else { ReadOnly::Database };
+        let of_database = || self.database().filter(|database| database.is_away()).map(why);
+        let of_clock = || self.clock_doubt().map(ReadOnly::Clock);
         self.space.read_only().or_else(of_clock).or_else(of_database).or_else(of_objects)
     }
 
@@ -268,7 +286,7 @@ impl Store {
 
     /// Why the clock cannot be believed, if that is so.
     pub fn clock_doubt(&self) -> Option<ClockDoubt> {
-        self.journal_clock.doubt()
+        self.journal_clock.doubt().or_else(|| self.database().and_then(DatabaseState::clock_doubt))
     }
 
     /// The time of the machine's clock, whether it is believed or not.

@@ -25,7 +25,7 @@ use crate::store::open_objects::{Around, ObjectParts};
 use crate::store::open_truth::{Opened, open_truth};
 use crate::store::options::StoreOptions;
 use crate::truth::catalog::{Catalog, EntryReads as _, JournalReads as _};
-use crate::truth::postgres::{Answers, DatabaseState, Folder, Freshness, Leases, Ordered};
+use crate::truth::postgres::{Answers, Folder, Freshness, Leases, Ordered};
 use crate::truth::sqlite::{Sqlite, WITHOUT_SHARED_FILE};
 use crate::writer::Writer;
 use crate::writer::committer::{CLOCK_CORRECTION, Committer};
@@ -54,6 +54,7 @@ impl Store {
         let _ = space.check();
         let node = node::read_or_make(&*disk, &layout, &space)?;
         belongs(&*disk, &layout, options.objects.as_ref())?;
+        let place = options.objects.as_ref().map(|objects| objects.url.clone());
         let object_parts = options.objects.map(ObjectParts::new);
         let local = object_parts.as_ref().map(|parts| parts.local.clone());
         let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone(), local)?);
@@ -71,6 +72,7 @@ impl Store {
                 let (mut copy, folder) = (truth.into_copy()?, Folder { id: node, cluster });
                 was_lost = copy.last()? == Seq(0);
                 let mut ordered = Ordered::new(copy, database, folder, clock.clone(), log.clone(), &recorder)?;
+                ordered.check_place(place.as_deref())?;
                 ordered.catch_up()?;
                 let has_blobs = object_parts.is_some() || !names(&*disk, &layout.blobs_by_digest())?.is_empty();
                 if !has_blobs && ordered.blob_count()? > 0 {
@@ -82,6 +84,10 @@ impl Store {
                 }
                 let link = ordered.link();
                 link.take_name()?;
+                if place.is_none() && link.member().living() > 1 {
+                    let text = "several nodes work on this database, and each has only the bytes of the packages that it got itself";
+                    log.warn(text, &[("hint", &"set `store.objects` to the same place on all nodes")]);
+                }
                 (Box::new(ordered) as Box<dyn Catalog>, Some(link))
             }
         };
@@ -89,7 +95,11 @@ impl Store {
         was_lost &= seq > Seq(0);
         // Without it a message of an earlier program is less precise.
         let _ = layout.note_program();
-        let jump_ms = i64::try_from(options.clock_jump.as_millis()).unwrap_or(i64::MAX);
+        // A database has a clock of its own, with which that of this machine is compared instead.
+        let jump_ms = match link {
+            None => i64::try_from(options.clock_jump.as_millis()).unwrap_or(i64::MAX),
+            Some(_) => i64::MAX,
+        };
         let correction = truth.setting(CLOCK_CORRECTION)?.and_then(|value| value.as_i64()).unwrap_or_default();
         let journal_clock =
             Arc::new(JournalClock::new(clock.clone(), truth.last_moment()?, jump_ms, correction, log.clone()));
@@ -220,7 +230,7 @@ impl Store {
         let of_database = database.clone();
         let of_objects = objects.as_ref().map(|objects| objects.blobs.calls.state.clone());
         let is_away = move || {
-            of_database.as_deref().is_some_and(DatabaseState::is_away)
+            of_database.as_deref().is_some_and(|database| database.is_away() || database.clock_doubt().is_some())
                 || of_objects.as_deref().is_some_and(ObjectsState::is_away)
         };
         space_figures(&recorder, &space, &journal_clock, is_away);

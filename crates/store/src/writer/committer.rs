@@ -177,14 +177,16 @@ impl Committer {
 
     /// Takes in all changes that other processes have made by now.
     pub(crate) fn follow(&mut self) -> Result<()> {
-        loop {
+        let mut more = true;
+        while more {
             let last = self.last();
-            let rows = self.truth.others(last)?;
-            if rows.is_empty() {
-                return Ok(());
+            let others = self.truth.others(last)?;
+            more = others.more;
+            if !others.rows.is_empty() {
+                self.follow_rows(&others.rows)?;
             }
-            self.follow_rows(&rows)?;
         }
+        Ok(())
     }
 
     /// Adds rows that were lost, as far as they follow the last one.

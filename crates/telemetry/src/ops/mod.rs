@@ -57,6 +57,8 @@ ops! {
     TruthRead Line "truth.read" "Reading the truth database";
     CommitWait Line "truth.commit.wait" "Waiting for the writer of the truth database";
     Commit Line "truth.commit" "A transaction of the truth database with all batches in it, sync included";
+    NodesWait Line "nodes.wait" "Waiting for the answers of other nodes, and of this one, to a question about requests, an event or findings";
+    NodesMerge Line "nodes.merge" "Merging the answers of nodes to a question about events";
     CommitEverywhere Line "truth.commit.everywhere" "Waiting until every node has a committed change that calls its answers fresh";
     DatabaseConnect Inside "database.connect" "Connecting to PostgreSQL, TLS, its greeting and a look at the journal there included";
     DatabaseAppend Inside "database.append" "A commit in PostgreSQL: its one round trip, or more where another node wrote first or a connection broke; part of a transaction of the truth database";

@@ -1,5 +1,6 @@
 //! The answer to a question, as far as it is shown.
 
+use super::super::silent_nodes::AskedNode;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -23,6 +24,8 @@ pub(super) struct Answer {
     #[serde(default)]
     pub(super) hints: Vec<String>,
     pub(super) compared: Option<Compared>,
+    #[serde(default)]
+    pub(super) nodes: Vec<AskedNode>,
 }
 
 /// What the answer was made from.

@@ -1,5 +1,6 @@
 //! Prints an answer for people: a table, and what must be known to read it.
 
+use super::super::silent_nodes;
 use super::super::table::{self, Head};
 use super::answer::{Answer, Compared, Row};
 use crate::lookup::cells::{Unit, milliseconds};
@@ -65,6 +66,7 @@ fn notes(answer: &Answer) -> Vec<String> {
     if answer.left_out > 0 {
         notes.push(format!("{} events are in no row, because there were too many groups", answer.left_out));
     }
+    notes.extend(silent_nodes::lines(&answer.nodes, "requests"));
     notes.extend(answer.unreadable.iter().map(|part| format!("a part of the events could not be read: {part}")));
     notes
 }
@@ -124,11 +126,17 @@ mod tests {
 
     #[test]
     fn an_answer_tells_what_is_estimated_left_out_or_unreadable() {
-        let text =
-            shown(json!({"exact": false, "left_out": 7, "unreadable": ["a: torn"], "hints": ["did you mean `rack`?"]}));
-        for note in
-            ["values are estimates", "7 events are in no row", "could not be read: a: torn", "\nhint: did you mean"]
-        {
+        let text = shown(json!({
+            "exact": false, "left_out": 7, "unreadable": ["a: torn"], "hints": ["did you mean `rack`?"],
+            "nodes": [{"node": "a", "answered": true}, {"node": "b", "answered": false, "error": "it does not run"}],
+        }));
+        for note in [
+            "values are estimates",
+            "7 events are in no row",
+            "could not be read: a: torn",
+            "\nnote: node `b` did not answer: it does not run, so its requests are missing\n",
+            "\nhint: did you mean",
+        ] {
             assert!(text.contains(note), "{text}");
         }
     }

@@ -2,7 +2,9 @@
 
 use crate::cli::api::{Api, decode};
 use crate::cli::context::Context;
-use crate::cli::table;
+use crate::cli::health::probe;
+use crate::cli::{folder, table};
+use crate::serve::running::url;
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::Write;
@@ -14,6 +16,7 @@ const CLUSTER: &str = "/api/v1/cluster";
 ///
 /// The running server answers from memory, as its last beat saw the others, also while the database is away. BEHIND is the number of changes
 /// that a node lacks, and HEARD OF the time since its last beat. A node that is not FRESH answers with `Daylight-Stale` until it has heard of the database again.
+/// With `--config`, and without `--server`, it asks the server of that file on this machine.
 #[derive(Debug, clap::Args)]
 pub(super) struct Status;
 
@@ -55,13 +58,22 @@ struct Lease {
 
 impl Status {
     pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
-        let api = Api::new(context)?;
+        let api = match &context.flags.config {
+            Some(_) => Api::at(&of_settings(context)?, context)?,
+            None => Api::new(context)?,
+        };
         let answer = api.get(CLUSTER)?;
         if api.print_json(&answer, context)? {
             return Ok(());
         }
         write(answer, context.out)
     }
+}
+
+/// The URL of the server of the configuration file, on this machine.
+fn of_settings(context: &Context<'_>) -> anyhow::Result<String> {
+    let (settings, _) = folder::read(None, context)?;
+    Ok(url(probe(&settings, CLUSTER)?.address(), settings.speaks_tls()))
 }
 
 /// Writes the answer for people.

@@ -49,15 +49,16 @@ impl Check {
 }
 
 fn tried(settings: &Settings) -> anyhow::Result<Vec<Tried>> {
-    let mut tried = Vec::new();
+    let (mut tried, stored) = (Vec::new(), StoredObjects::of(settings)?);
     if let Some(options) = database::of(settings)? {
-        let went = store::try_database(&options).map(|last| match last {
+        let place = stored.get().map(|objects| objects.url.as_str());
+        let went = store::try_database(&options, place).map(|last| match last {
             Some(last) => format!("`{}` has changes up to {}", options.url, last.0),
             None => format!("`{}` has no tables yet, which the first server makes", options.url),
         });
         tried.push(("cluster.database", went));
     }
-    if let Some(objects) = StoredObjects::of(settings)?.get() {
+    if let Some(objects) = stored.get() {
         let went = store::list_segments(objects).map(|segments| format!("`{}` has {segments} segments", objects.url));
         tried.push(("store.objects", went));
     }

@@ -32,6 +32,8 @@ pub(super) struct Record {
     pub(super) members: Vec<Member>,
     pub(super) ops: BTreeMap<String, Cost>,
     findings: Vec<Related>,
+    /// The node that has it; empty: there is one server.
+    node: String,
     /// The other keys: the times of groups of operations, for example.
     #[serde(flatten)]
     pub(super) others: BTreeMap<String, Value>,
@@ -123,6 +125,7 @@ impl Record {
             ("client", [self.client.as_str(), &self.agent].join(" ").trim().to_owned()),
             ("token", self.token.clone()),
             ("at", at),
+            ("node", self.node.clone()),
             ("answer", ended),
             ("upstream", self.upstream.line()),
             ("cache", self.app.cache.clone()),

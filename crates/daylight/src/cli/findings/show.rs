@@ -22,6 +22,9 @@ pub(super) struct Finding {
     folds: Vec<String>,
     promise: Option<Promise>,
     mute: Option<Mute>,
+    /// The nodes that have it; empty: there is one server.
+    #[serde(default)]
+    nodes: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -66,10 +69,13 @@ pub(super) fn write(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()>
 }
 
 fn one(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
-    let Finding { id, state, since, lost_s_per_hour, sentence, changes, evidence, event, folds, promise, mute } =
+    let Finding { id, state, since, lost_s_per_hour, sentence, changes, evidence, event, folds, promise, mute, nodes } =
         finding;
     writeln!(out, "{}: {} since {}{}", plain(id), plain(state), plain(since), cost(*lost_s_per_hour))?;
     writeln!(out, "  {}", plain(sentence))?;
+    if !nodes.is_empty() {
+        writeln!(out, "  node      {}", plain(&nodes.join(", ")))?;
+    }
     for change in changes {
         writeln!(out, "  change    {}", plain(&described(change)))?;
     }
@@ -150,12 +156,14 @@ mod tests {
                 "state": "measuring",
             },
             "mute": { "why": "later", "until": "2026-12-01T00:00:00.000Z", "by": "ada" },
+            "nodes": ["a", "b"],
         })).unwrap();
         let mut out = Vec::new();
         write(&mut out, &[finding]).unwrap();
         let expected = "\
 pool-too-narrow@upstream:a:443: open since 2026-11-01T12:00:00.000Z, clients lose 340 s an hour
   The pool is\u{fffd} full.
+  node      a, b
   change    upstream.max_calls = 31 (now 2; needs a restart)
   change    daylight repo set all --member b --member a
   promise   measuring: upstream.max_calls = 31 (before 2) since 2026-11-01T13:00:00.000Z, promised 340 s an hour, 12 requests since

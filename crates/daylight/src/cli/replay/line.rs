@@ -15,6 +15,8 @@ pub(super) enum Line<'a> {
     Sampled,
     /// The connection to the server broke, so events are missing.
     Broken,
+    /// A node of several does not answer, so events are missing.
+    Silent,
     /// It says nothing about events.
     Other,
 }
@@ -49,6 +51,8 @@ pub(super) struct EventLine<'a> {
     sampled: Option<IgnoredAny>,
     broken: Option<IgnoredAny>,
     connected: Option<IgnoredAny>,
+    silent: Option<IgnoredAny>,
+    heard: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -87,7 +91,10 @@ pub(super) fn read(line: &[u8]) -> Option<Line<'_>> {
     if event.broken.is_some() {
         return Some(Line::Broken);
     }
-    if event.connected.is_some() {
+    if event.silent.is_some() {
+        return Some(Line::Silent);
+    }
+    if event.connected.is_some() || event.heard.is_some() {
         return Some(Line::Other);
     }
     let is_event = matches!(&*event.kind, "request" | "job") && event.at().is_some();
@@ -116,6 +123,8 @@ mod tests {
         assert!(matches!(read(br#"{"sampled":{"matched":9,"sent":7,"lost":0}}"#), Some(Line::Sampled)));
         assert!(matches!(read(br#"{"broken":{"why":"x"}}"#), Some(Line::Broken)));
         assert!(matches!(read(br#"{"connected":{}}"#), Some(Line::Other)));
+        assert!(matches!(read(br#"{"silent":{"node":"b","why":"x"}}"#), Some(Line::Silent)));
+        assert!(matches!(read(br#"{"heard":{"node":"b"}}"#), Some(Line::Other)));
         for wrong in [
             "",
             "{}",

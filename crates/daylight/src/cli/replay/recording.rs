@@ -140,6 +140,7 @@ impl Recording {
                 self.gaps += 1;
                 self.lost = self.lost.saturating_add(std::mem::take(&mut self.losing));
             }
+            Line::Silent => self.gaps += 1,
             Line::Other => {}
             Line::Event(event) => {
                 self.sampled += u64::from(event.is_of_sample());

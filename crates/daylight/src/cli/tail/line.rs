@@ -52,7 +52,8 @@ impl Widths {
         // The layer tells that a page was sent.
         let page = event["app"]["page"].as_str().filter(|_| layer != Layer::AppPages.as_str());
         let page = page.map(|page| format!("page={}", plain(page))).unwrap_or_default();
-        for more in [outcome, reason, page, weight].into_iter().filter(|more| !more.is_empty()) {
+        let node = if text("node").is_empty() { String::new() } else { format!("node={}", text("node")) };
+        for more in [outcome, reason, page, node, weight].into_iter().filter(|more| !more.is_empty()) {
             line.push_str("  ");
             line.push_str(&more);
         }

@@ -4,8 +4,10 @@ use super::line::Widths;
 use super::messages::{Message, Messages};
 use super::recording::Recording;
 use crate::cli::context::Context;
+use crate::cli::failure::plain;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io;
 
 /// The output of the command, and its counts.
@@ -17,14 +19,23 @@ pub(super) struct Output<'a, 'c> {
     widths: Widths,
     connections: u64,
     events: u64,
-    /// Lost events of earlier connections, and those of this one.
-    lost: (u64, u64),
+    /// Lost events of earlier connections, and those of this one by their nodes.
+    lost: (u64, BTreeMap<String, u64>),
     done: bool,
 }
 
-/// The counts of a connection that the server sends.
+/// A node that is silent, or answers again.
+#[derive(Debug, Deserialize)]
+struct Node {
+    node: String,
+    error: Option<String>,
+}
+
+/// The counts of a connection that the server sends, of several nodes those of one.
 #[derive(Debug, Default, Deserialize)]
 struct Counts {
+    #[serde(default)]
+    node: String,
     matched: u64,
     sent: u64,
     lost: u64,
@@ -33,7 +44,7 @@ struct Counts {
 impl<'a, 'c> Output<'a, 'c> {
     pub(super) fn new(context: &'a mut Context<'c>, recording: Option<Recording>, count: Option<u64>) -> Self {
         let widths = Widths::default();
-        Self { context, recording, count, widths, connections: 0, events: 0, lost: (0, 0), done: false }
+        Self { context, recording, count, widths, connections: 0, events: 0, lost: (0, BTreeMap::new()), done: false }
     }
 
     /// The number of events so far.
@@ -68,6 +79,7 @@ impl<'a, 'c> Output<'a, 'c> {
                 Ok(())
             }
             "sampled" | "lost" | "end" => self.counts(message),
+            "node" => self.node(message),
             // Of a newer server.
             _ => Ok(()),
         }
@@ -96,25 +108,40 @@ impl<'a, 'c> Output<'a, 'c> {
 
     fn counts(&mut self, message: &Message) -> io::Result<()> {
         let counts: Counts = serde_json::from_str(&message.data)?;
-        let Counts { matched, sent, lost } = counts;
-        self.lost.1 = lost;
-        let value = json!({ "matched": matched, "sent": sent, "lost": lost });
+        let Counts { node, matched, sent, lost } = counts;
+        let of = if node.is_empty() { String::new() } else { format!(" of node `{}`", plain(&node)) };
+        self.lost.1.insert(node, lost);
+        // A reader of the lines needs no count for each node.
+        let value = json!({ "matched": matched, "sent": sent, "lost": self.lost.1.values().sum::<u64>() });
         match message.name.as_str() {
             "sampled" => self.tell(
                 "sampled",
                 &value,
-                &format!("too many events: {sent} of {matched} were shown so far; xN stands for N of them"),
+                &format!("too many events{of}: {sent} of {matched} were shown so far; xN stands for N of them"),
             ),
-            "lost" => {
-                self.tell("lost", &value, &format!("{lost} events are missing: they came faster than they were read"))
-            }
+            "lost" => self.tell(
+                "lost",
+                &value,
+                &format!("{lost} events{of} are missing: they came faster than they were read"),
+            ),
             _ => Ok(()),
+        }
+    }
+
+    fn node(&mut self, message: &Message) -> io::Result<()> {
+        let Node { node, error } = serde_json::from_str(&message.data)?;
+        match error {
+            Some(why) => {
+                let text = format!("node `{node}` does not answer: {why}, so its events are missing");
+                self.tell("silent", &json!({ "node": node, "why": why }), &plain(&text))
+            }
+            None => self.tell("heard", &json!({ "node": node }), &plain(&format!("node `{node}` answers again"))),
         }
     }
 
     /// The connection broke.
     pub(super) fn broken(&mut self, why: &str) -> io::Result<()> {
-        self.lost = (self.lost.0 + self.lost.1, 0);
+        self.lost = (self.lost.0 + self.lost.1.values().sum::<u64>(), BTreeMap::new());
         self.tell("broken", &json!({ "why": why }), &format!("the connection broke, and is made again: {why}"))
     }
 
@@ -136,7 +163,8 @@ impl<'a, 'c> Output<'a, 'c> {
     pub(super) fn finish(self) -> anyhow::Result<()> {
         let Self { context, recording, events, lost, connections, .. } = self;
         let Some(recording) = recording else { return Ok(()) };
-        let (bytes, lost, gaps) = (recording.bytes(), lost.0 + lost.1, connections.saturating_sub(1));
+        let (bytes, lost, gaps) =
+            (recording.bytes(), lost.0 + lost.1.values().sum::<u64>(), connections.saturating_sub(1));
         let path = recording.finish()?.display().to_string();
         if context.flags.json {
             let all = json!({ "file": path, "events": events, "bytes": bytes, "lost": lost, "gaps": gaps });

@@ -33,6 +33,26 @@ fn global_flags_mean_the_same_before_a_command_and_after_it() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a configuration file for a test")]
+fn a_server_on_this_machine_is_named_by_its_configuration_file() {
+    const CLUSTER: &str = r#"{"last":7,"database":null,"objects":null,"nodes":[],"leases":[]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("daylight.toml");
+    for (line, body, asked) in [
+        ("cluster status", CLUSTER, "GET /api/v1/cluster HTTP/1.1"),
+        ("health --fresh", "ready", "GET /health/ready?fresh HTTP/1.1"),
+        ("health", "ready", "GET /health/ready HTTP/1.1"),
+    ] {
+        let (url, heard) = server("200 OK", body);
+        let port = url.rsplit(':').next().unwrap();
+        std::fs::write(&file, format!("[server]\nlisten = \"0.0.0.0:{port}\"\n")).unwrap();
+        let output = execute(&[], &format!("{line} --config {}", file.display()));
+        assert!(output.code == ExitCode::SUCCESS, "{line}: {output:?}");
+        assert_eq!(heard.join().unwrap().0, asked);
+    }
+}
+
+#[test]
 fn a_flag_that_a_command_has_no_use_for_is_refused_and_not_in_its_help() {
     for (line, flag) in [
         ("repo list --data /some/where", "data"),

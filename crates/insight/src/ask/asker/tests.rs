@@ -1,6 +1,6 @@
 //! Tests of the thread that answers questions.
 
-use super::super::answer::Figure;
+use super::super::figure::Figure;
 use super::*;
 use crate::column::Column;
 use crate::part::{Coded, Span, Unreadable};

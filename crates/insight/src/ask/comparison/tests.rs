@@ -1,6 +1,6 @@
 //! Tests of comparisons.
 
-use super::super::answer::Figure;
+use super::super::figure::Figure;
 use super::super::question::{Filter, Is, Value};
 use super::*;
 use crate::sample::{self, busy::Busy};

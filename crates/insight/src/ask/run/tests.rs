@@ -1,6 +1,7 @@
 //! Answers compared with a model that looks at each row alone.
 
 mod cases;
+mod merging;
 
 use super::super::question::{Filter, Is, Key, Order, Value};
 use super::*;
@@ -252,7 +253,7 @@ fn question() -> impl Strategy<Value = Question> {
             let order = Order { measure: order.0 % measures.len(), ascending: order.1 };
             let by = by.into_iter().map(Key).collect();
             let (from, to) = (Millis(from), Millis(from + length));
-            Question { from, to, filter, by, measures, per, order, limit, compare: None, wait_ms: 0 }
+            Question { from, to, filter, by, measures, per, order, limit, compare: None, wait_ms: 0, seed: None }
         },
     )
 }

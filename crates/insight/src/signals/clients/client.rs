@@ -97,7 +97,9 @@ fn spent(op: Op) -> Spent {
             Spent::Elsewhere
         }
         Op::ObjectPut | Op::ObjectGet | Op::ObjectLook | Op::ObjectList | Op::ObjectDelete => Spent::Elsewhere,
-        Op::EventsWait | Op::AskWait | Op::MetricsWrite | Op::AppPagesRead | Op::CommitEverywhere => Spent::Elsewhere,
+        Op::EventsWait | Op::AskWait | Op::MetricsWrite | Op::AppPagesRead | Op::CommitEverywhere | Op::NodesWait => {
+            Spent::Elsewhere
+        }
         _ => Spent::Working,
     }
 }

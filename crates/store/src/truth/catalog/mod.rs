@@ -16,7 +16,7 @@ pub use history::JournalReads;
 pub use journal_row::{Authorship, JournalRow};
 pub use reads::{EntryReads, SettingReads, UnitReads};
 pub use rows::{Facts, FirstSeen, Holding, Outline, Span, Subject, UnitFacts, UnitRows};
-pub use transactions::{Committed, Transactions};
+pub use transactions::{Committed, Others, Transactions};
 
 /// All operations on the truth. They are synchronous: threads of the store call them, never an async runtime.
 pub trait Catalog: Transactions + EntryReads + UnitReads + SettingReads + JournalReads + BlobReads + Send {}

@@ -17,6 +17,15 @@ pub enum Committed {
     Failed(Error),
 }
 
+/// Rows of other processes.
+#[derive(Debug, Default)]
+pub struct Others {
+    /// In the order of their numbers.
+    pub rows: Vec<JournalRow>,
+    /// Whether there may be others after them, of this moment.
+    pub more: bool,
+}
+
 /// Transactions of one writer.
 pub trait Transactions {
     /// Begins a transaction, and applies or refuses each batch in it. Returns for each batch the number of its last change. A
@@ -32,9 +41,9 @@ pub trait Transactions {
     /// Replays rows that follow the last one without a gap, all of them in one transaction or none.
     fn replay(&mut self, rows: &[JournalRow]) -> Result<()>;
 
-    /// Rows that follow `after`, at most some of them. Called again and again until there are none, it returns all rows of other
+    /// Rows that follow `after`, at most some of them. Called again and again while there are more, it returns all rows of other
     /// processes.
-    fn others(&mut self, after: Seq) -> Result<Vec<JournalRow>>;
+    fn others(&mut self, after: Seq) -> Result<Others>;
 
     /// Makes rows of other processes readable here, where they are not yet.
     fn take_in(&mut self, rows: &[JournalRow]) -> Result<()>;

@@ -3,7 +3,7 @@
 use super::state::Model;
 use crate::error::Result;
 use crate::journal::record::Seq;
-use crate::truth::catalog::{Batch, Committed, Conflict, JournalReads as _, JournalRow, Transactions};
+use crate::truth::catalog::{Batch, Committed, Conflict, JournalReads as _, JournalRow, Others, Transactions};
 use telemetry::Millis;
 
 impl Transactions for Model {
@@ -45,8 +45,8 @@ impl Transactions for Model {
         Ok(())
     }
 
-    fn others(&mut self, after: Seq) -> Result<Vec<JournalRow>> {
-        self.journal(after, usize::MAX)
+    fn others(&mut self, after: Seq) -> Result<Others> {
+        Ok(Others { rows: self.journal(after, usize::MAX)?, more: false })
     }
 
     fn take_in(&mut self, _: &[JournalRow]) -> Result<()> {

@@ -21,6 +21,8 @@ pub(super) struct Sender {
 #[derive(Debug)]
 pub(super) struct Beat {
     pub(super) by: Arc<Sender>,
+    /// Grows with each beat since the start, so that one that is executed late does not count.
+    pub(super) number: i64,
     /// The identity of the data folder, which only one process uses at a time.
     pub(super) folder: String,
     /// The beat at which the row of another node with this name stood still, whose name this one takes.

@@ -1,8 +1,9 @@
 //! A connection to the database, before anything was asked over it, and one question over it at the command of a person.
 
+use super::objects_place::{PLACE, is_shared};
 use super::options::{DatabaseOptions, DatabaseStream};
 use super::refusal::DatabaseRefusal;
-use super::schema::{COUNTER, LOOK};
+use super::schema::{COUNTER, LOOK, NOTE};
 use super::session::{Unusable, may_be_used};
 use crate::error::{Error, Result};
 use crate::journal::record::Seq;
@@ -31,23 +32,28 @@ pub(super) async fn dial(
     Ok(config.connect_raw(stream, NoTls).await?)
 }
 
-/// Whether the database can be used: an error with the cause, or the number of its last change. `None`: it has no tables yet. Changes
-/// nothing there. Blocks.
-pub fn try_database(options: &DatabaseOptions) -> Result<Option<Seq>> {
+/// Whether the database can be used by a node that keeps bytes at `objects`, or in its data folder: an error with the cause, or the number of
+/// its last change. `None`: it has no tables yet. Changes nothing there. Blocks.
+pub fn try_database(options: &DatabaseOptions, objects: Option<&str>) -> Result<Option<Seq>> {
     let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::thread)?;
     let looked = runtime.block_on(async { timeout(options.patience, look(options)).await });
     let silent = || Err(Unusable::Away("it does not answer".to_owned()));
-    looked.unwrap_or_else(|_| silent()).map_err(|why| why.told(&options.url))
+    let found = looked.unwrap_or_else(|_| silent()).map_err(|why| why.told(&options.url))?;
+    let Some((last, noted)) = found else { return Ok(None) };
+    is_shared(noted.as_deref(), objects).map(|()| Some(last))
 }
 
-async fn look(options: &DatabaseOptions) -> Result<Option<Seq>, Unusable> {
+/// The number of the last change, and the place of the bytes; `None`: there are no tables.
+async fn look(options: &DatabaseOptions) -> Result<Option<(Seq, Option<String>)>, Unusable> {
     let (client, connection) = dial(options).await?;
     let asked = async {
         let row = client.query_one(LOOK, &[]).await?;
         if !may_be_used(&row)? {
             return Ok(None);
         }
-        Ok(Some(Seq(client.query_one(COUNTER, &[]).await?.get::<_, i64>(0).cast_unsigned())))
+        let last = Seq(client.query_one(COUNTER, &[]).await?.get::<_, i64>(0).cast_unsigned());
+        let noted = client.query_opt(NOTE, &[&PLACE]).await?;
+        Ok(Some((last, noted.map(|row| row.get(0)))))
     };
     match select(pin!(asked), pin!(connection)).await {
         Either::Left((answer, _)) => answer,

@@ -11,6 +11,7 @@ use crate::writer::revision::Revisions;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 use telemetry::log::Incident;
 use telemetry::{Log, Tick, lock};
 use tokio::sync::Notify;
@@ -26,6 +27,7 @@ pub struct Freshness {
     /// The moment at which trust ends; [`ALWAYS`] without a database, and while answers say that they may be stale.
     until: AtomicU64,
     is_stale: AtomicBool,
+    began: Tick,
     state: Mutex<State>,
     answers: OnceLock<Answers>,
     log: Log,
@@ -65,6 +67,7 @@ impl Freshness {
         Self {
             until: AtomicU64::new(ALWAYS),
             is_stale: AtomicBool::new(is_stale),
+            began: Tick::now(),
             state: Mutex::default(),
             answers: OnceLock::new(),
             log,
@@ -86,6 +89,15 @@ impl Freshness {
             self.end();
         }
         !self.is_stale.load(Ordering::Acquire)
+    }
+
+    /// For how long trust has ended, or has not begun since the start; `None`: it has not ended.
+    pub(super) fn stale_for(&self) -> Option<Duration> {
+        if self.is_fresh() {
+            return None;
+        }
+        let until = lock(&self.state).until.max(self.began);
+        Some(Duration::from_nanos(Tick::now().since(until)))
     }
 
     /// Trust may have ended.

@@ -3,12 +3,13 @@
 //! A standby that was promoted may lack the last changes. Then this node still has them, and puts them back. If it has other changes
 //! under the same numbers, somebody has to decide: nothing is written, and nothing is overwritten.
 
+use super::append::{Answer, Append};
 use super::ordered::Ordered;
-use super::session::{Answer, Append, SMALLER_MAX, Session, random};
+use super::session::{SMALLER_MAX, Session, random};
 use crate::error::{Error, Result};
 use crate::journal::clock_doubt::ClockDoubt;
 use crate::journal::record::Seq;
-use crate::truth::catalog::{JournalReads as _, Transactions as _};
+use crate::truth::catalog::{JournalReads as _, Others, Transactions as _};
 use std::sync::Arc;
 use telemetry::{Job, Op, Tick};
 use tokio::time::Instant;
@@ -16,6 +17,9 @@ use tokio::time::Instant;
 /// The most rows that are put back at a time, and their most bytes.
 const PUT_BACK_ROWS: usize = 256;
 const PUT_BACK_BYTES: usize = 1 << 20;
+
+/// Why a database with another id is not used.
+pub(super) const OTHER_CLUSTER: &str = "it is not the database that this data folder belongs to";
 
 /// How often the log tells how far reading has come, in nanoseconds.
 const TELL_EVERY_NS: u64 = 10_000_000_000;
@@ -38,7 +42,7 @@ impl Ordered {
             Err(Error::DatabaseAway { .. } | Error::Clock(_)) => Ok(()),
             Err(Error::DatabaseRefuses { .. }) if last > Seq(0) => Ok(()),
             // Its reads go on, and its changes are refused.
-            Err(Error::DatabaseOther { .. } | Error::DatabaseAhead { .. })
+            Err(Error::DatabaseOther { .. } | Error::Parted { .. } | Error::DatabaseAhead { .. })
                 if self.cluster.get().is_some() && self.agreed_on_cluster() =>
             {
                 Ok(())
@@ -58,20 +62,22 @@ impl Ordered {
         let (mut told, mut lost) = (Tick::now(), 0);
         loop {
             let after = self.copy.last()?;
-            let rows = match self.others(after) {
+            let Others { rows, more } = match self.others(after) {
                 // Over a slow connection the next page is smaller.
                 Err(Error::DatabaseAway { .. }) if lost < SMALLER_MAX => {
                     lost += 1;
                     self.link.session(self.link.deadline())?;
                     continue;
                 }
-                rows => rows?,
+                others => others?,
             };
             lost = 0;
-            if rows.is_empty() {
+            if !rows.is_empty() {
+                self.take_in(&rows)?;
+            }
+            if !more {
                 return Ok(());
             }
-            self.take_in(&rows)?;
             if Tick::now().since(told) > TELL_EVERY_NS {
                 told = Tick::now();
                 let figures: [(&str, &dyn std::fmt::Display); 2] =
@@ -98,12 +104,16 @@ impl Ordered {
             return Ok(());
         }
         match self.compare(session, known) {
-            Err(error @ (Error::DatabaseOther { .. } | Error::NotAdopted { .. })) => {
-                self.link.state().is_other(&error);
+            Err(error) => {
+                if matches!(error, Error::DatabaseOther { .. } | Error::Parted { .. } | Error::NotAdopted { .. }) {
+                    self.link.state().is_other(&error);
+                }
+                if !matches!(error, Error::DatabaseAway { .. }) {
+                    self.link.member().parts(session.number);
+                }
                 Err(error)
             }
-            compared => {
-                compared?;
+            Ok(()) => {
                 self.agreed = session.number;
                 self.link.state().is_ours();
                 self.link.member().agrees(session.number);
@@ -121,7 +131,7 @@ impl Ordered {
         let moves_in = self.cluster.get().is_none() && known > Seq(0);
         match self.cluster.get() {
             Some(id) if id == session.cluster => {}
-            Some(_) => return Err(other("it is not the database that this data folder belongs to".to_owned())),
+            Some(_) => return Err(other(OTHER_CLUSTER.to_owned())),
             None if known == Seq(0) || (counter == Seq(0) && self.link.options().adopt) => {
                 self.cluster.join(&session.cluster)?;
             }
@@ -139,11 +149,7 @@ impl Ordered {
             let theirs = self.link.ask(async move { session.row(common).await })?;
             let ours = self.copy.journal_text(Seq(common.0 - 1), 1, usize::MAX)?.into_iter().next();
             if ours != theirs.map(|body| (common, body)) {
-                let why = format!(
-                    "its change `{}` is not the change `{0}` of this node: their histories have parted, so nothing is written",
-                    common.0
-                );
-                return Err(Error::DatabaseOther { url: self.link.options().url.clone(), why });
+                return Err(Error::Parted { url: self.link.options().url.clone(), seq: common });
             }
         }
         if counter >= known {
@@ -181,13 +187,15 @@ impl Ordered {
             let rows: Vec<_> = rows.into_iter().filter(|(seq, _)| *seq <= known).collect();
             let Some(last) = rows.last().map(|(seq, _)| *seq) else { break };
             let bodies = rows.into_iter().map(|(_, body)| body).collect();
-            let append = Append { id: random()?, after, bodies };
-            let (session, by, clock_ms) = (session.clone(), self.link.member().by.clone(), self.clock_ms());
+            let append = Append { id: random()?, after, bodies, puts_back: true, lost: 0 };
+            // The time of changes that the database had before is not that of now.
+            let clock_ms = if counter == Seq(0) { self.link.state().clock_ms() } else { None };
+            let (session, by) = (session.clone(), self.link.member().by.clone());
             match self.link.ask(async move { session.append(&append, &by, clock_ms).await })? {
                 Answer::Made { .. } => after = last,
                 Answer::Clock(ahead_ms) => return Err(Error::Clock(ClockDoubt::OffFromDatabase(ahead_ms))),
                 // Another node puts the same rows back. The next attempt looks again.
-                Answer::Moved => {
+                Answer::Moved | Answer::Wait(_) => {
                     let (url, cause) = (self.link.options().url.clone(), "another node puts changes back".to_owned());
                     return Err(Error::DatabaseAway { url, cause });
                 }

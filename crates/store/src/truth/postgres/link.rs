@@ -4,7 +4,7 @@
 //! read by their numbers. A beat without an answer shows a database that has stopped to answer.
 
 use super::dial::dial;
-use super::member::{Course, Member, Next};
+use super::member::{Member, Next};
 use super::nodes::NodeState;
 use super::options::{DatabaseOptions, DatabaseStream};
 use super::rhythm::BEAT;
@@ -31,7 +31,10 @@ const JOIN: Duration = Duration::from_secs(3);
 const LEAVE: Duration = Duration::from_millis(300);
 /// The pause after a failed attempt to connect. It doubles up to the second one.
 const PAUSE: Duration = Duration::from_millis(20);
-const PAUSE_MAX: Duration = Duration::from_secs(2);
+/// After the database has come back, the others write nothing for a second in which each node connects ([`TABLES`](super::schema::TABLES)).
+const PAUSE_MAX: Duration = Duration::from_millis(500);
+/// How long an append waits before it is sent again, where another node has to write first.
+const TURN: Duration = Duration::from_millis(20);
 /// How often a start looks whether its answers may be called fresh.
 const STEP: Duration = Duration::from_millis(1);
 /// How often dues are looked for when there are none.
@@ -195,6 +198,12 @@ impl Link {
         answered.recv().map_err(|_| Error::Closed)
     }
 
+    /// Another node has to write first.
+    pub(super) fn let_write(&self) -> Result<()> {
+        // The timer belongs to the runtime of the thread.
+        self.run(async { sleep(TURN).await })
+    }
+
     /// Asks the database over a connection.
     pub(super) fn ask<T, F>(&self, work: F) -> Result<T>
     where
@@ -286,10 +295,10 @@ impl Shared {
         self.state.counts.connects.fetch_add(1, Ordering::Relaxed);
         *lock(&self.outage) = None;
         self.state.is_back();
+        let mut course = self.member.begin();
         self.session.send_replace(Some(Ok(session.clone())));
         self.member.freshness.forget_beats();
         self.ring();
-        let mut course = Course::default();
         loop {
             self.state.counts.beats.fetch_add(1, Ordering::Relaxed);
             let next = match self.member.beat(&session, &mut course).await {

@@ -1,20 +1,21 @@
 //! This node among the others: it beats, and keeps what the beats tell.
 
-use super::beat::{Beat, Sender};
+use super::beat::{Beat, Beaten, Sender};
 use super::everywhere::Everywhere;
 use super::freshness::Freshness;
 use super::leases::Leases;
-use super::nodes::{NodeRow, NodeState, Nodes};
+use super::nodes::{NodeRow, NodeState, Nodes, Row};
 use super::options::DatabaseOptions;
+use super::rhythm::CONNECT;
 use super::session::Session;
 use crate::error::Error;
 use crate::journal::record::Seq;
 use crate::truth::catalog::JournalRow;
 use std::fmt::Write as _;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use telemetry::log::Incident;
-use telemetry::{Log, Metric, Recorder, Tick};
+use telemetry::{Log, Metric, Recorder, Tick, lock};
 use tokio::sync::{Notify, watch};
 
 /// The states that a node has itself, in their order.
@@ -39,8 +40,17 @@ pub(crate) struct Member {
     tells: AtomicU64,
     /// The connection over which the history of the database was found to be that of the copy.
     agreed: AtomicU64,
+    /// The connection over which it was found to be another one.
+    parted: AtomicU64,
+    /// How many beats were sent.
+    beats: AtomicI64,
     /// The last beat found no other node.
     is_alone: AtomicBool,
+    /// The last beat found another node, or one that was there within the last hour; or there was no beat yet.
+    has_others: AtomicBool,
+    /// The names of nodes that lived and are not in the table of nodes any more, which is emptied by a failover: they may have changes that the
+    /// database lacks.
+    awaited: Mutex<Vec<String>>,
     /// The number of the last change, as the last beat saw it.
     counter: AtomicU64,
     /// Whether this node has its name; `None`: it is not known yet.
@@ -61,6 +71,10 @@ pub(super) struct Course {
     told: Seq,
     /// All appends are over that did not find this node among the nodes that call answers fresh.
     is_known: bool,
+    /// The database has all changes that any node has, as far as it can be known.
+    is_whole: bool,
+    /// Until when nodes are awaited that lived before.
+    awaits_until: Tick,
 }
 
 /// What follows after a beat.
@@ -90,7 +104,11 @@ impl Member {
             seen: AtomicU64::new(0),
             tells: AtomicU64::new(0),
             agreed: AtomicU64::new(0),
+            parted: AtomicU64::new(0),
+            beats: AtomicI64::new(0),
             is_alone: AtomicBool::new(false),
+            has_others: AtomicBool::new(true),
+            awaited: Mutex::default(),
             counter: AtomicU64::new(0),
             has_name: watch::Sender::new(None),
             nameless: Incident::default(),
@@ -125,7 +143,15 @@ impl Member {
 
     /// The history of the database is that of the copy, over this connection.
     pub(super) fn agrees(&self, connection: u64) {
+        self.parted.store(0, Ordering::Release);
         self.agreed.store(connection, Ordering::Release);
+        self.wake.notify_one();
+    }
+
+    /// It is another one, or cannot be compared, over this connection: what this node has is nothing that others must wait for.
+    pub(super) fn parts(&self, connection: u64) {
+        self.agreed.store(0, Ordering::Release);
+        self.parted.store(connection, Ordering::Release);
         self.wake.notify_one();
     }
 
@@ -136,7 +162,18 @@ impl Member {
         self.wake.notify_one();
     }
 
-    fn state(&self) -> NodeState {
+    /// An error while tokens are not believed: others, of which the last beat knew, may have revoked them too long ago.
+    pub(crate) fn believes_tokens(&self) -> Result<(), Error> {
+        match self.freshness.stale_for() {
+            Some(stale) if stale > self.options.stale_private && self.has_others.load(Ordering::Acquire) => {
+                Err(Error::TokensDoubted(stale.as_secs()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What this node does.
+    pub(crate) fn state(&self) -> NodeState {
         STATES[usize::from(self.state.load(Ordering::Acquire)).min(STATES.len() - 1)]
     }
 
@@ -150,24 +187,72 @@ impl Member {
         self.nodes.living(&self.by.instance)
     }
 
+    /// A living node that does not read rows of the form `form`: its name, its version, and the highest form that it reads.
+    pub(super) fn reads_less(&self, form: u32) -> Option<(String, String, u32)> {
+        self.nodes.reads_less(form)
+    }
+
+    /// Whether another node has the name of this one, as far as it is known.
+    pub(crate) fn is_nameless(&self) -> bool {
+        *self.has_name.borrow() == Some(false)
+    }
+
     /// The number of the last change, as the last beat saw it.
     pub(crate) fn counter(&self) -> Seq {
         Seq(self.counter.load(Ordering::Acquire))
     }
 
+    /// A connection begins. Nodes that lived are awaited if the database does not know them any more.
+    pub(super) fn begin(&self) -> Course {
+        let mut awaited = lock(&self.awaited);
+        for name in self.nodes.living_others(&self.by.instance) {
+            if !awaited.contains(&name) {
+                awaited.push(name);
+            }
+        }
+        Course { awaits_until: Tick::now().plus(CONNECT), ..Course::default() }
+    }
+
+    /// Whether nothing new may be written yet, since a node that lived may have changes that the database lacks.
+    pub(super) fn awaits_others(&self) -> bool {
+        !lock(&self.awaited).is_empty()
+    }
+
+    /// The name of a node that has changes which the database lacks, as far as the last beats tell.
+    pub(super) fn lacks_of(&self) -> Option<String> {
+        let rows = self.nodes.rows();
+        let ahead = rows.into_iter().find(|row| row.instance != self.by.instance && row.is_ahead(self.counter()));
+        ahead.map(|row| row.name).or_else(|| lock(&self.awaited).first().cloned())
+    }
+
+    /// Notes what a beat tells of the other nodes. Returns whether the database has all that they have, as far as it can be known.
+    fn is_whole(&self, answer: &Beaten, course: &Course) -> bool {
+        let others = || answer.nodes.iter().filter(|row| row.instance != self.by.instance);
+        self.has_others.store(others().any(Row::was_there), Ordering::Release);
+        let mut awaited = lock(&self.awaited);
+        match Tick::now() < course.awaits_until {
+            true => awaited.retain(|name| answer.nodes.iter().all(|row| row.name != *name)),
+            false => awaited.clear(),
+        }
+        answer.others.is_some() && awaited.is_empty() && !others().any(|row| row.is_ahead(answer.counter))
+    }
+
     /// Beats over a connection. Returns why the connection cannot be used any more.
     pub(super) async fn beat(&self, session: &Session, course: &mut Course) -> Result<Next, String> {
-        let (sent, seen, state) = (Tick::now(), Seq(self.seen.load(Ordering::Acquire)), self.state());
+        let has_parted = self.parted.load(Ordering::Acquire) == session.number;
+        let seen = if has_parted { Seq(0) } else { Seq(self.seen.load(Ordering::Acquire)) };
+        let (sent, state) = (Tick::now(), self.state());
         let (tells, agrees) = (Seq(self.tells.load(Ordering::Acquire)), self.agreed.load(Ordering::Acquire));
-        let agrees = agrees == session.number && state != NodeState::Joining;
+        let agrees = agrees == session.number && !has_parted && state != NodeState::Joining;
         let has_all = course.counter.is_some_and(|counter| counter <= seen);
         let rows = self.nodes.rows();
         // A node that still trusts its copy says so.
-        let fresh = self.freshness.keeps_trust() || (agrees && has_all);
+        let fresh = self.freshness.keeps_trust() || (agrees && has_all && course.is_whole);
         // One that does not follow leaves work for all to the others.
         let works = state == NodeState::Serving && fresh;
         let beat = Beat {
             by: self.by.clone(),
+            number: self.beats.fetch_add(1, Ordering::AcqRel) + 1,
             folder: self.folder.clone(),
             stands_at: self.nodes.stands_at(&self.by.node, sent),
             seen,
@@ -180,6 +265,7 @@ impl Member {
             wants: if works { self.leases.free(&rows) } else { Vec::new() },
         };
         let answer = session.beat(&beat).await?;
+        course.is_whole = self.is_whole(&answer, course);
         course.told = tells.min(seen);
         self.counter.store(answer.counter.0, Ordering::Release);
         self.is_alone.store(answer.others == Some(0), Ordering::Release);
@@ -197,7 +283,7 @@ impl Member {
             course.is_known = true;
             return Ok(Next::Beat);
         }
-        if beat.fresh && agrees {
+        if beat.fresh && agrees && course.is_whole {
             self.freshness.beat(answer.counter, sent);
         }
         if !unwanted.is_empty() {
@@ -209,7 +295,7 @@ impl Member {
             return Ok(Next::Beat);
         }
         // It can be called fresh now.
-        Ok(if !beat.fresh && agrees && answer.counter <= seen { Next::Beat } else { Next::Wait })
+        Ok(if !beat.fresh && agrees && course.is_whole && answer.counter <= seen { Next::Beat } else { Next::Wait })
     }
 
     fn has_name(&self) {

@@ -22,6 +22,7 @@
 //! An acknowledged change is durable in the database. The copy is behind it at most, and fills up from it: after a restart, after a power
 //! failure (it does not sync), or from nothing.
 
+mod append;
 mod beat;
 mod dial;
 mod everywhere;
@@ -31,8 +32,10 @@ mod leases;
 mod link;
 mod member;
 mod nodes;
+mod objects_place;
 mod options;
 mod ordered;
+mod parted;
 mod reads;
 mod refusal;
 mod rhythm;
@@ -49,7 +52,9 @@ pub use freshness::Freshness;
 pub use leases::Leases;
 pub(crate) use member::Member;
 pub use nodes::{NodeRow, NodeState};
+pub(crate) use objects_place::{PLACE, is_shared};
 pub use options::{DatabaseDialling, DatabaseDoor, DatabaseOptions, DatabaseStream};
 pub(crate) use ordered::{Folder, Ordered};
+pub(crate) use parted::{Direct, PAGE_BYTES, PAGE_ROWS};
 pub use refusal::DatabaseRefusal;
 pub use state::{DatabaseAway, DatabaseState};

@@ -38,9 +38,11 @@ impl NodeState {
 pub struct NodeRow {
     /// Its name (`cluster.node`).
     pub name: String,
-    /// A random text for each start of its program.
+    /// A random text for each start of its program, which only nodes and readers of the database know.
     pub instance: String,
-    /// Its URL, for people.
+    /// The number of its last beat.
+    pub beat: i64,
+    /// The URL by which other nodes reach it.
     pub url: String,
     /// The version of its program.
     pub version: String,
@@ -74,11 +76,24 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// Whether it has changes that the database lacks, if that ends with this one, and may put them back.
+    pub(super) fn is_ahead(&self, counter: Seq) -> bool {
+        self.state != NodeState::Gone && self.seen > counter
+    }
+
+    /// Whether it lives, or was there within the last hour.
+    pub(super) fn was_there(&self) -> bool {
+        self.state != NodeState::Gone || self.age_ms < HOUR_MS
+    }
+
     /// Whether this is the living node of that name and start.
     pub(super) fn lives_as(&self, name: &str, instance: &str) -> bool {
         self.name == name && self.instance == instance && self.state != NodeState::Gone
     }
 }
+
+/// Milliseconds.
+const HOUR_MS: u64 = 60 * 60 * 1000;
 
 /// A node whose row stands still.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,11 +162,26 @@ impl Nodes {
         known.iter().find(|watched| watched.row.name == name && watched.beats).map(|watched| watched.row.url.clone())
     }
 
+    /// The names of the others that live.
+    pub(super) fn living_others(&self, instance: &str) -> Vec<String> {
+        let known = lock(&self.0);
+        let live = known.iter().filter(|one| one.row.instance != instance && one.row.state != NodeState::Gone);
+        live.map(|one| one.row.name.clone()).collect()
+    }
+
     /// The nodes that live, this one included, which does not wait for its first beat.
     pub(super) fn living(&self, instance: &str) -> u64 {
         let known = lock(&self.0);
         let live = |watched: &&Watched| watched.row.instance != instance && watched.row.state != NodeState::Gone;
         1 + known.iter().filter(live).count() as u64
+    }
+
+    /// A node that lives and does not read rows of the form `form`: its name, its version, and the highest form that it reads.
+    pub(super) fn reads_less(&self, form: u32) -> Option<(String, String, u32)> {
+        let known = lock(&self.0);
+        let row =
+            known.iter().map(|watched| &watched.row).find(|row| row.form < form && row.state != NodeState::Gone)?;
+        Some((row.name.clone(), row.version.clone(), row.form))
     }
 
     /// All, the one with `instance` first.
@@ -168,6 +198,7 @@ impl Row {
             is_self: self.instance == instance,
             name: self.name,
             instance: self.instance,
+            beat: self.beat,
             url: self.url,
             version: self.version,
             form: self.form,

@@ -42,12 +42,14 @@ pub struct DatabaseOptions {
     pub adopt: bool,
     /// The name of this node, which each row of the journal has in the database. No two living nodes have the same.
     pub node: String,
-    /// The URL of this node, for people.
+    /// The URL by which other nodes reach this one.
     pub node_url: String,
     /// The version of the program.
     pub version: String,
     /// Whether a change is acknowledged only when every node has it that calls its answers fresh; otherwise when this node has it.
     pub everywhere: bool,
+    /// How long tokens are believed after this node has lost the others: one of them may have been revoked since.
+    pub stale_private: Duration,
     /// How long a change waits for the database, counted from the beginning of an outage. Then it is refused with
     /// [`crate::Error::DatabaseAway`].
     pub patience: Duration,

@@ -1,14 +1,16 @@
 //! The catalog whose changes the database orders. All reads, and all decisions, are made in this node's copy.
 
+use super::append::{Answer, Append};
 use super::link::Link;
+use super::objects_place::{PLACE, is_shared};
 use super::options::DatabaseOptions;
-use super::session::{Answer, Append, SMALLER_MAX, random};
+use super::session::{SMALLER_MAX, random};
 use super::state::DatabaseState;
 use crate::disk::cluster::ClusterId;
 use crate::error::{Error, Result};
 use crate::journal::clock_doubt::ClockDoubt;
 use crate::journal::record::Seq;
-use crate::truth::catalog::{Batch, Committed, Conflict, JournalReads as _, JournalRow, Transactions};
+use crate::truth::catalog::{Batch, Committed, Conflict, JournalReads as _, JournalRow, Others, Transactions};
 use crate::truth::sqlite::Sqlite;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,7 +21,6 @@ use tokio::time::Instant;
 pub(crate) struct Ordered {
     pub(super) copy: Sqlite,
     pub(super) link: Arc<Link>,
-    pub(super) clock: Clock,
     pub(super) log: Log,
     /// The cluster that the data folder belongs to.
     pub(super) cluster: ClusterId,
@@ -29,6 +30,8 @@ pub(crate) struct Ordered {
     after: Seq,
     /// The last row of another node.
     followed: Seq,
+    /// How often in a row others were quicker than an append.
+    lost: i32,
     /// How often a page of rows became smaller because one did not come, since all of them came last.
     smaller: u32,
 }
@@ -44,17 +47,19 @@ pub(crate) struct Folder {
 impl Ordered {
     /// Connects in the background. `copy` is the connection that writes.
     pub(crate) fn new(
-        copy: Sqlite,
+        mut copy: Sqlite,
         options: DatabaseOptions,
         folder: Folder,
         clock: Clock,
         log: Log,
         recorder: &Arc<Recorder>,
     ) -> Result<Self> {
-        let state = DatabaseState::new(&options.url, clock.clone(), log.clone(), recorder);
+        let state = DatabaseState::new(&options.url, clock, log.clone(), recorder);
         let link = Arc::new(Link::start(options, folder.id, state, log.clone(), recorder.clone())?);
+        // What the database may lack is told before it can be put back.
+        link.member().saw(copy.last()?, false);
         let cluster = folder.cluster;
-        Ok(Self { copy, link, clock, log, cluster, agreed: 0, after: Seq(0), followed: Seq(0), smaller: 0 })
+        Ok(Self { copy, link, log, cluster, agreed: 0, after: Seq(0), followed: Seq(0), lost: 0, smaller: 0 })
     }
 
     /// The connection.
@@ -62,51 +67,94 @@ impl Ordered {
         self.link.clone()
     }
 
+    /// An error if other nodes keep bytes elsewhere. Nothing is known while the database is away: the node then has what it had before.
+    pub(crate) fn check_place(&self, set: Option<&str>) -> Result<()> {
+        let Ok(session) = self.link.first_session() else { return Ok(()) };
+        match self.link.ask(async move { session.note(PLACE).await }) {
+            Ok(noted) => is_shared(noted.as_deref(), set),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Sends rows that follow `after`, until it is known what became of them. An append is sent again under the same identity, so it is
     /// made once.
-    fn append(&mut self, after: Seq, bodies: Vec<String>) -> Result<Answer> {
-        let append = Arc::new(Append { id: random()?, after, bodies });
+    fn append(&mut self, after: Seq, bodies: Vec<String>, puts_back: bool) -> Result<Answer> {
+        let append = Arc::new(Append { id: random()?, after, bodies, puts_back, lost: self.lost });
         let (deadline, mut sent) = (self.link.deadline(), false);
         let mut job = Job::begin(self.link.recorder(), "database.append");
         let appending = job.running(Op::DatabaseAppend);
         let answer = loop {
             match self.attempt(&append, deadline, &mut sent) {
                 Err(Error::DatabaseAway { .. }) if Instant::now() < deadline && !self.link.state().is_refusing() => {}
+                Ok(Answer::Wait(reached)) if Instant::now() < deadline => {
+                    sent = false;
+                    if reached < after {
+                        // Its last rows are gone, although the connection is the same.
+                        self.agreed = 0;
+                    }
+                    if let Err(error) = self.link.let_write() {
+                        break Err(error);
+                    }
+                }
                 answer => break answer,
             }
         };
         drop(appending);
         job.end_as(&answer);
+        self.lost = if answer.as_ref().is_ok_and(|answer| *answer == Answer::Moved) { self.lost + 1 } else { 0 };
         answer
+    }
+
+    /// Another node had to write first, and took too long.
+    fn waited(&self) -> Error {
+        let cause = match self.link.member().lacks_of() {
+            Some(node) => format!("the node `{node}` may have changes that it lacks, and has not put them back yet"),
+            None => "another node writes first, or may have changes that it lacks".to_owned(),
+        };
+        Error::DatabaseAway { url: self.link.options().url.clone(), cause }
     }
 
     fn attempt(&mut self, append: &Arc<Append>, deadline: Instant, sent: &mut bool) -> Result<Answer> {
         let session = self.link.session(deadline)?;
         self.agree(&session, append.after)?;
+        if !append.puts_back && self.link.member().awaits_others() {
+            return Ok(Answer::Wait(append.after));
+        }
         let counts = &self.link.state().counts;
         counts.appends.fetch_add(1, Ordering::Relaxed);
         if std::mem::replace(sent, true) {
             counts.lost_answers.fetch_add(1, Ordering::Relaxed);
         }
-        let (append, by, clock_ms) = (append.clone(), self.link.member().by.clone(), self.clock_ms());
+        let clock_ms = if append.puts_back { None } else { self.link.state().clock_ms() };
+        let (append, by) = (append.clone(), self.link.member().by.clone());
         self.link.ask(async move { session.append(&append, &by, clock_ms).await })
-    }
-
-    /// The time of this node, to be compared with that of the database. A clock that somebody has set is not.
-    pub(super) fn clock_ms(&self) -> Option<i64> {
-        (!self.clock.is_set()).then(|| self.clock.now().0)
     }
 
     /// Sends the rows of the open transaction. Also if there are none: what was refused, or only expected, was decided by the last change.
     fn send(&mut self) -> Result<Answer> {
         let rows = self.copy.journal_text(self.after, usize::MAX, usize::MAX)?;
         let last = Seq(self.after.0 + rows.len() as u64);
+        if !rows.is_empty() {
+            self.check_form(JournalRow::VERSION)?;
+        }
         self.link.knows(last.0);
-        let answer = self.append(self.after, rows.into_iter().map(|(_, body)| body).collect())?;
+        let answer = self.append(self.after, rows.into_iter().map(|(_, body)| body).collect(), false)?;
         if let Answer::Made { alone } = answer {
             self.link.member().everywhere.made(last, alone);
         }
         Ok(answer)
+    }
+
+    /// An error while a living node does not read rows of the form `form`: it would stop following.
+    fn check_form(&self, form: u32) -> Result<()> {
+        match self.link.member().reads_less(form) {
+            Some((node, version, reads)) => {
+                let why =
+                    format!("it runs daylight {version}, which reads forms up to `{reads}`, and this is form `{form}`");
+                Err(Error::NodeBehind { node, why })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Says that nothing is followed any more, if a row of the database is one that no program of this version has written.
@@ -149,6 +197,7 @@ impl Transactions for Ordered {
                 });
             }
             Ok(Answer::Moved) => None,
+            Ok(Answer::Wait(_)) => Some(self.waited()),
             Ok(Answer::Clock(ahead_ms)) => Some(Error::Clock(ClockDoubt::OffFromDatabase(ahead_ms))),
             Err(error) => Some(error),
         };
@@ -159,12 +208,12 @@ impl Transactions for Ordered {
         }
         self.link.state().counts.retries.fetch_add(1, Ordering::Relaxed);
         let mut rows = self.others(self.after);
-        if rows.as_ref().is_ok_and(Vec::is_empty) {
+        if rows.as_ref().is_ok_and(|others| others.rows.is_empty()) {
             // The database has fewer rows than before, although the connection is the same.
             self.agreed = 0;
             rows = self.others(self.after);
         }
-        Ok(rows.map_or_else(Committed::Failed, Committed::Behind))
+        Ok(rows.map_or_else(Committed::Failed, |others| Committed::Behind(others.rows)))
     }
 
     fn rollback(&mut self) {
@@ -177,18 +226,19 @@ impl Transactions for Ordered {
         Ok(())
     }
 
-    fn others(&mut self, after: Seq) -> Result<Vec<JournalRow>> {
+    fn others(&mut self, after: Seq) -> Result<Others> {
         let session = self.link.session(Instant::now())?;
         self.agree(&session, after)?;
         let smaller = self.smaller;
-        let rows = self.link.ask(async move { session.rows(after, smaller).await });
-        self.smaller = match &rows {
+        let page = self.link.ask(async move { session.rows(after, smaller).await });
+        self.smaller = match &page {
             Err(_) => SMALLER_MAX.min(smaller + 1),
-            Ok(rows) if rows.is_empty() => 0,
+            Ok(page) if !page.more => 0,
             Ok(_) => smaller,
         };
-        let rows = rows?.iter().map(|(seq, body)| JournalRow::read(*seq, body)).collect();
-        self.check_followed(rows)
+        let page = page?;
+        let rows = page.rows.iter().map(|(seq, body)| JournalRow::read(*seq, body)).collect();
+        Ok(Others { rows: self.check_followed(rows)?, more: page.more })
     }
 
     fn take_in(&mut self, rows: &[JournalRow]) -> Result<()> {
@@ -204,16 +254,18 @@ impl Transactions for Ordered {
 
     /// The database gets them first: if it has others by now, the copy must not have these.
     fn put_back(&mut self, rows: &[JournalRow]) -> Result<bool> {
+        self.check_form(rows.iter().map(|row| row.v).max().unwrap_or_default())?;
         let bodies = rows.iter().map(|row| serde_json::to_string(row).map_err(Error::row(row.seq)));
         let (after, bodies) = (self.copy.last()?, bodies.collect::<Result<_>>()?);
-        match self.append(after, bodies)? {
+        match self.append(after, bodies, true)? {
             Answer::Made { .. } => self.replay(rows).map(|()| true),
             Answer::Moved => Ok(false),
+            Answer::Wait(_) => Err(self.waited()),
             Answer::Clock(ahead_ms) => Err(Error::Clock(ClockDoubt::OffFromDatabase(ahead_ms))),
         }
     }
 
-    /// Notes are in the database alone.
+    /// Notes are in the database alone. What they decide depends on the time, as whether a one-time password is good.
     fn change_note(&mut self, name: &str, change: &mut dyn FnMut(Option<&str>) -> Option<String>) -> Result<()> {
         let session = self.link.session(self.link.deadline())?;
         let last = self.copy.last()?;
@@ -221,6 +273,9 @@ impl Transactions for Ordered {
         loop {
             let (asked, of) = (session.clone(), name.to_owned());
             let read = self.link.ask(async move { asked.note(&of).await })?;
+            if let Some(doubt) = self.link.state().clock_doubt() {
+                return Err(Error::Clock(doubt));
+            }
             let Some(body) = change(read.as_deref()) else { return Ok(()) };
             let (asked, of) = (session.clone(), name.to_owned());
             if self.link.ask(async move { asked.replace_note(&of, read.as_deref(), &body).await })? {

@@ -3,6 +3,7 @@
 //! A statement that fails ends the connection: what the other side has done is then found out over the next one. Only a database that
 //! says that it cannot write, for example because its disk is full, keeps the connection.
 
+use super::append::{Answer, Append};
 use super::beat::{Beat, Beaten, Sender};
 use super::nodes::Standing;
 use super::refusal::DatabaseRefusal;
@@ -57,26 +58,12 @@ pub(super) struct Session {
     state: Arc<DatabaseState>,
 }
 
-/// Changes on their way to the database.
+/// Rows as they are stored.
 #[derive(Debug)]
-pub(super) struct Append {
-    /// A random number, by which the database recognizes an append that was sent before.
-    pub(super) id: [u8; 16],
-    /// The number of the change after which it was decided.
-    pub(super) after: Seq,
-    /// The rows that follow.
-    pub(super) bodies: Vec<String>,
-}
-
-/// What the database did with an append.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// The rows are in the journal, by this append or by the same one before. `alone`: no other node calls answers fresh.
-    Made { alone: bool },
-    /// Others wrote first. Nothing was written.
-    Moved,
-    /// The sender's clock is off from that of the database by these milliseconds. Nothing was written.
-    Clock(i64),
+pub(super) struct Page {
+    pub(super) rows: Vec<(Seq, String)>,
+    /// The last of them was not the last one of the database, at the moment of which they are.
+    pub(super) more: bool,
 }
 
 /// Why a connection cannot be used.
@@ -91,6 +78,12 @@ pub(super) enum Unusable {
 }
 
 impl Unusable {
+    pub(super) fn later_form(form: i32) -> Self {
+        Self::Other(format!(
+            "a later version of daylight made its tables: they have the form `{form}`, and this one knows up to `{FORM}`"
+        ))
+    }
+
     /// The error of the store.
     pub(super) fn told(self, url: &str) -> crate::Error {
         let url = url.to_owned();
@@ -142,9 +135,7 @@ impl Session {
         let cluster = client.query_one(CLUSTER, &[]).await?;
         let form: i32 = cluster.get("form");
         if form > FORM {
-            return Err(Unusable::Other(format!(
-                "a later version of daylight made its tables: they have the form `{form}`, and this one knows up to `{FORM}`"
-            )));
+            return Err(Unusable::later_form(form));
         }
         Ok(Self {
             number,
@@ -201,30 +192,32 @@ impl Session {
     }
 
     /// Rows after `after` as they are stored, a page of them. `smaller`: how often it became smaller, up to [`SMALLER_MAX`].
-    pub(super) async fn rows(&self, after: Seq, smaller: u32) -> Result<Vec<(Seq, String)>, String> {
+    pub(super) async fn rows(&self, after: Seq, smaller: u32) -> Result<Page, String> {
         // One row may be larger than the smallest page.
         let more_s = if smaller >= SMALLER_MAX { SMALLEST_MORE_S } else { 0 };
         if more_s > 0 {
             self.limit_statements(more_s).await?;
         }
-        let rows =
+        let page =
             self.page(after, PAGE_ROWS, PAGE_BYTES >> (2 * smaller), ANSWER + Duration::from_secs(more_s)).await?;
         if more_s > 0 {
             self.limit_statements(0).await?;
         }
-        Ok(rows)
+        Ok(page)
     }
 
     /// The row of a number.
     pub(super) async fn row(&self, seq: Seq) -> Result<Option<String>, String> {
-        let rows = self.page(Seq(seq.0 - 1), 1, PAGE_BYTES, ANSWER).await?;
-        Ok(rows.into_iter().find(|(found, _)| *found == seq).map(|(_, body)| body))
+        let page = self.page(Seq(seq.0 - 1), 1, PAGE_BYTES, ANSWER).await?;
+        Ok(page.rows.into_iter().find(|(found, _)| *found == seq).map(|(_, body)| body))
     }
 
-    async fn page(&self, after: Seq, rows: i64, bytes: i64, limit: Duration) -> Result<Vec<(Seq, String)>, String> {
+    async fn page(&self, after: Seq, rows: i64, bytes: i64, limit: Duration) -> Result<Page, String> {
         let after = after.0.cast_signed();
         let found = self.ask_within(limit, self.client.query(&self.rows, &[&after, &rows, &bytes])).await?;
-        Ok(found.iter().map(|row| (Seq(row.get::<_, i64>(0).cast_unsigned()), row.get(1))).collect())
+        let more = found.last().is_some_and(|last| last.get::<_, i64>(0) != last.get::<_, i64>(2));
+        let rows = found.iter().map(|row| (Seq(row.get::<_, i64>(0).cast_unsigned()), row.get(1))).collect();
+        Ok(Page { rows, more })
     }
 
     /// Sends an append. `clock_ms`: the time of this node, if it is to be compared. Returns after ReadyForQuery: before that message
@@ -238,7 +231,9 @@ impl Session {
             self.longer_s.store(more_s, Ordering::Release);
             self.limit_statements(more_s).await?;
         }
-        let values: [&(dyn ToSql + Sync); 6] = [&after, &id, &from.node, &from.instance, &clock_ms, &append.bodies];
+        let Append { puts_back, lost, bodies, .. } = append;
+        let values: [&(dyn ToSql + Sync); 8] =
+            [&after, &id, &from.node, &from.instance, &clock_ms, puts_back, lost, bodies];
         let row = self.ask_within(limit, self.client.query_one(&self.append, &values)).await;
         if more_s > 0 && self.broken().is_none() {
             // If this fails, the append is sent again, and was made.
@@ -251,7 +246,11 @@ impl Session {
                 self.state.takes();
                 Ok(Answer::Made { alone: row.get::<_, Option<i64>>(2) == Some(0) })
             }
-            "clock" => Ok(Answer::Clock(row.get(1))),
+            "clock" => {
+                self.state.is_off(row.get(1));
+                Ok(Answer::Clock(row.get(1)))
+            }
+            "wait" => Ok(Answer::Wait(Seq(row.get::<_, i64>(1).cast_unsigned()))),
             _ => Ok(Answer::Moved),
         }
     }
@@ -259,9 +258,10 @@ impl Session {
     /// Sends a beat.
     pub(super) async fn beat(&self, beat: &Beat) -> Result<Beaten, String> {
         let (seen, form) = (beat.seen.0.cast_signed(), beat.form.cast_signed());
-        let values: [&(dyn ToSql + Sync); 12] = [
+        let values: [&(dyn ToSql + Sync); 13] = [
             &beat.by.node,
             &beat.by.instance,
+            &beat.number,
             &beat.folder,
             &beat.stands_at,
             &seen,
@@ -273,7 +273,9 @@ impl Session {
             &beat.tells,
             &beat.wants,
         ];
+        let sent_ms = self.state.clock_ms();
         let row = self.ask(self.client.query_one(&self.beat, &values)).await?;
+        self.state.told_time(row.get(6), sent_ms);
         Beaten::read(&row).inspect_err(|cause| self.give_up(cause))
     }
 
@@ -317,8 +319,11 @@ impl Session {
 
     /// A note.
     pub(super) async fn note(&self, name: &str) -> Result<Option<String>, String> {
-        let sql = "SELECT body FROM daylight.note WHERE name = $1";
-        Ok(self.ask(self.client.query_opt(sql, &[&name])).await?.map(|row| row.get(0)))
+        let sql = "SELECT (SELECT body FROM daylight.note WHERE name = $1), (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+        let sent_ms = self.state.clock_ms();
+        let row = self.ask(self.client.query_one(sql, &[&name])).await?;
+        self.state.told_time(row.get(1), sent_ms);
+        Ok(row.get(0))
     }
 
     /// Replaces a note, if it still is what was read. Returns whether it was.

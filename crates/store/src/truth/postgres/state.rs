@@ -1,10 +1,14 @@
 //! Whether the database answers, for all code that tells people about it, and counts of the work with it.
 
 use crate::error::Error;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::journal::clock_doubt::ClockDoubt;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use telemetry::log::{Causes, Incident};
 use telemetry::{Clock, Log, Metric, Millis, Recorder, lock};
+
+/// A node whose clock is off by more milliseconds writes nothing. The function `append` of the database has the same limit.
+const OFF_MAX_MS: i64 = 5_000;
 
 /// The state of the connection to the database.
 #[derive(Debug)]
@@ -24,6 +28,9 @@ pub struct DatabaseState {
     unfollowed: Mutex<Option<String>>,
     /// It answers, and cannot write.
     refuses: AtomicBool,
+    /// By how many milliseconds the clock of this node is ahead of its clock at least, when that was last compared; negative: behind it.
+    clock_off: AtomicI64,
+    clock_doubted: Incident,
     pub(super) counts: DatabaseCounts,
 }
 
@@ -62,6 +69,8 @@ impl DatabaseState {
             ahead: Incident::default(),
             unfollowed: Mutex::default(),
             refuses: AtomicBool::new(false),
+            clock_off: AtomicI64::new(0),
+            clock_doubted: Incident::default(),
             counts: DatabaseCounts::default(),
         });
         state.register(recorder);
@@ -123,6 +132,38 @@ impl DatabaseState {
         }
     }
 
+    /// The time of this node, to be compared with that of the database; `None`: somebody has set it, and it is not.
+    pub(super) fn clock_ms(&self) -> Option<i64> {
+        (!self.clock.is_set()).then(|| self.clock.now().0)
+    }
+
+    /// It told its time to a question that was sent at `sent_ms` by the clock of this node.
+    pub(super) fn told_time(&self, theirs_ms: i64, sent_ms: Option<i64>) {
+        let now_ms = self.clock_ms();
+        // It was read between both moments, if the clock of this node is right.
+        let off = sent_ms.zip(now_ms).map_or(0, |(sent, now)| (sent - theirs_ms).max(0) + (now - theirs_ms).min(0));
+        self.is_off(off);
+    }
+
+    /// The clock of this node is ahead of its clock by so many milliseconds; negative: behind it.
+    pub(super) fn is_off(&self, by_ms: i64) {
+        self.clock_off.store(by_ms, Ordering::Release);
+        match self.clock_doubt() {
+            Some(doubt) => self.clock_doubted.begin(|| {
+                let error = Error::Clock(doubt);
+                let hint = error.hint().unwrap_or_default();
+                self.log.error("nothing is written", &[("error", &error), ("hint", &hint)]);
+            }),
+            None => self.clock_doubted.end(|| self.log.info("the clock is right again: everything is written", &[])),
+        }
+    }
+
+    /// Why the clock of this node cannot be believed, if that is so.
+    pub fn clock_doubt(&self) -> Option<ClockDoubt> {
+        let off = self.clock_off.load(Ordering::Acquire);
+        (off.abs() > OFF_MAX_MS).then_some(ClockDoubt::OffFromDatabase(off))
+    }
+
     fn set(&self, cause: Option<&str>) {
         let mut away = lock(&self.away);
         let since = away.as_ref().map_or_else(|| self.clock.now(), |away| away.since);
@@ -151,6 +192,11 @@ impl DatabaseState {
             *lock(&self.unfollowed) = None;
             self.log.info("changes of other nodes are taken in again", &[]);
         });
+    }
+
+    /// Whether it has another history than the copy, or is no database of ours, so that somebody has to act.
+    pub fn has_parted(&self) -> bool {
+        self.other.is_on()
     }
 
     /// It has another history than the copy, or is no database of ours: somebody has to act.

@@ -4,7 +4,7 @@ use super::connection::Sqlite;
 use super::history::parsed;
 use crate::error::{Error, Result};
 use crate::journal::record::Seq;
-use crate::truth::catalog::{Batch, Committed, Conflict, JournalReads as _, JournalRow, Transactions};
+use crate::truth::catalog::{Batch, Committed, Conflict, JournalReads as _, JournalRow, Others, Transactions};
 use telemetry::Millis;
 
 /// The most rows of other processes, and the most bytes of them, that are read at once.
@@ -56,8 +56,9 @@ impl Transactions for Sqlite {
         self.end()
     }
 
-    fn others(&mut self, after: Seq) -> Result<Vec<JournalRow>> {
-        parsed(&self.journal_text(after, OTHERS_ROWS, OTHERS_BYTES)?)
+    fn others(&mut self, after: Seq) -> Result<Others> {
+        let rows = parsed(&self.journal_text(after, OTHERS_ROWS, OTHERS_BYTES)?)?;
+        Ok(Others { more: !rows.is_empty(), rows })
     }
 
     fn take_in(&mut self, _: &[JournalRow]) -> Result<()> {

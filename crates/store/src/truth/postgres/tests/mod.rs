@@ -5,6 +5,7 @@ mod node;
 mod nodes;
 pub(crate) mod server;
 mod shared_objects;
+mod turns;
 
 use super::options::DatabaseOptions;
 use super::{Folder, Ordered};
@@ -97,7 +98,7 @@ impl Ordered {
     fn follow(&mut self) {
         let after = self.last().unwrap();
         let rows = self.others(after).unwrap();
-        self.take_in(&rows).unwrap();
+        self.take_in(&rows.rows).unwrap();
     }
 }
 

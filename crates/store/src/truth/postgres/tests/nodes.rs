@@ -7,7 +7,7 @@ use crate::{CommitError, DatabaseOptions, Error, NodeState, Seq, Store};
 use std::sync::atomic::Ordering;
 
 /// Runs other tasks until it is so.
-async fn until(is_so: impl Fn() -> bool) {
+pub(super) async fn until(is_so: impl Fn() -> bool) {
     while !is_so() {
         tokio::task::yield_now().await;
     }
@@ -169,11 +169,13 @@ async fn a_row_that_no_node_can_have_written_is_not_taken_in_and_nothing_is_writ
     };
     let unknown = r#"{"v":3,"seq":2,"at":1,"by":"x","change":"miracle"}"#.to_owned();
     let server = Server::start();
-    for (row, why) in [
-        (unknown, "reads up to `2`"),
-        (row(3, 2), "reads up to `2`"),
-        (row(2, 7), "`7`"),
-        ("{}".to_owned(), "missing field"),
+    for (seq, row, why) in [
+        (2, unknown, "reads up to `2`"),
+        (2, row(3, 2), "reads up to `2`"),
+        (2, row(2, 7), "`7`"),
+        (2, "{}".to_owned(), "missing field"),
+        // The second one is missing.
+        (3, row(2, 3), "the journal has `3` where `2` must follow"),
     ] {
         let (database, folder) = (server.database(), tempfile::tempdir().unwrap());
         let store = open(folder.path(), server.options(&database)).unwrap();
@@ -182,7 +184,7 @@ async fn a_row_that_no_node_can_have_written_is_not_taken_in_and_nothing_is_writ
         server.sql(
             &database,
             &format!(
-                "INSERT INTO daylight.journal VALUES (2, '{quoted}', 'x', 'x'); UPDATE daylight.counter SET seq = 2"
+                "INSERT INTO daylight.journal VALUES ({seq}, '{quoted}', 'x', 'x'); UPDATE daylight.counter SET seq = {seq}"
             ),
         );
         until(|| store.database().unwrap().unfollowed().is_some()).await;
@@ -198,6 +200,33 @@ async fn a_row_that_no_node_can_have_written_is_not_taken_in_and_nothing_is_writ
         assert!(store.last() == Seq(1) && store.database().unwrap().unfollowed().is_some());
         store.close();
     }
+}
+
+#[tokio::test]
+async fn nothing_is_written_that_a_living_node_does_not_read() {
+    let (server, folders) = (Server::start(), folders::<2>());
+    let database = server.database();
+    let named = |node: &str| DatabaseOptions { node: node.to_owned(), ..server.options(&database) };
+    let one = open(folders[0].path(), named("newer")).unwrap();
+    let other = open(folders[1].path(), named("older")).unwrap();
+    // As if an earlier version of the program beat there.
+    server.sql(
+        &database,
+        "CREATE FUNCTION reads_less() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.form = 1; RETURN NEW; END'; \
+         CREATE TRIGGER reads_less BEFORE UPDATE ON daylight.node FOR EACH ROW WHEN (NEW.name = 'older') \
+         EXECUTE FUNCTION reads_less()",
+    );
+    until(|| one.nodes().iter().any(|node| node.form == 1)).await;
+    let refused = publish(&one, 1).await;
+    let Err(CommitError::Error(error @ Error::NodeBehind { .. })) = refused else { panic!("{refused:?}") };
+    let told = error.to_string();
+    assert!(told.contains("`older`") && told.contains("up to `1`, and this is form `2`"), "{told}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("`older`")));
+    assert_eq!((one.last(), server.sql(&database, "SELECT seq FROM daylight.counter")), (Seq(0), "0".to_owned()));
+    other.close();
+    until(|| one.living() == 1).await;
+    assert_eq!(publish(&one, 2).await.unwrap(), Seq(1));
+    one.close();
 }
 
 #[tokio::test]

@@ -122,13 +122,21 @@ impl Server {
         self.sql(database, &format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"));
     }
 
+    /// The same, as the nodes see it: nothing is known of them.
+    pub(crate) fn fail_over(&self, database: &str, last: u64) {
+        self.sql(database, "TRUNCATE daylight.node, daylight.lease, daylight.nodes_since");
+        self.promote(database, last);
+    }
+
     /// Somebody else writes a row behind the last one, `last`.
     pub(crate) fn add_foreign(&self, database: &str, last: u64) {
         let next = last + 1;
         let body = format!("(SELECT body FROM daylight.journal WHERE seq = {last})");
         let body = format!("replace({body}, '\"seq\":{last}', '\"seq\":{next}')");
-        let added = self
-            .sql(database, &format!("SELECT answer FROM daylight.append({last}, 'x', 'b', 'b', NULL, ARRAY[{body}])"));
+        let added = self.sql(
+            database,
+            &format!("SELECT answer FROM daylight.append({last}, 'x', 'b', 'b', NULL, true, 0, ARRAY[{body}])"),
+        );
         assert_eq!(added, "made");
     }
 
@@ -168,6 +176,7 @@ impl Server {
             adopt: false,
             node: format!("node-{}", self.nodes.fetch_add(1, Ordering::Relaxed)),
             node_url: String::new(),
+            stale_private: Duration::from_secs(60),
             version: "1".to_owned(),
             everywhere: true,
             patience: Duration::from_secs(20),

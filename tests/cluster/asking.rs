@@ -1,0 +1,245 @@
+//! Three nodes: a question to one of them is answered from the requests and findings of all, and names the nodes that are silent.
+
+use super::{VARIABLES, settings_of};
+use crate::tail;
+use crate::world::{Answer, FIRST, Person, Postgres, World, await_true, each};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+/// What one node is told to do in vain.
+const FINDING: &str = "contradictory-settings@setting:telemetry.access_log_file";
+/// The requests of these tests, which are all 404.
+const MISSED: &str = "where status = 404 and path starts_with '/repository/gems-private/info/asked-'";
+
+struct Three([World; 3]);
+
+impl Three {
+    fn start(postgres: &Postgres) -> Self {
+        let start = |name: &str| {
+            let further = if name == "b" { "\n[telemetry]\naccess_log_file = \"unused.log\"\n" } else { "" };
+            World::start_with_file_and(&(settings_of(postgres, name) + further), VARIABLES)
+        };
+        let three = Self(["a", "b", "c"].map(start));
+        three.await_all();
+        three
+    }
+
+    /// Waits until each node knows that all of them serve.
+    fn await_all(&self) {
+        for node in &self.0 {
+            await_true("all nodes serve", || {
+                let cluster = node.admin().get("/api/v1/cluster").expect(200).json();
+                let nodes = cluster["nodes"].as_array().unwrap();
+                nodes.len() == 3 && nodes.iter().all(|node| node["state"] == "serving")
+            });
+        }
+    }
+
+    fn signal(&self, node: usize, signal: Signal) {
+        kill_process(Pid::from_raw(self.0[node].id()).unwrap(), signal).unwrap();
+    }
+}
+
+/// A request for a gem that there is not.
+fn miss(node: &World, name: &str) -> Answer {
+    node.anon().get(&format!("/repository/{FIRST}/info/asked-{name}")).expect(404)
+}
+
+fn asked(person: &Person, question: &str) -> Value {
+    person.post_json("/api/v1/ask", &json!(question)).expect(200).json()
+}
+
+/// The answer of this node alone.
+fn asked_here(person: &Person, question: &str) -> Value {
+    person.post_json("/api/v1/ask?nodes=here", &json!(question)).expect(200).json()
+}
+
+/// The names of the nodes that answered, and of the others.
+fn nodes(answer: &Value) -> [Vec<&str>; 2] {
+    let nodes = answer["nodes"].as_array().unwrap();
+    [true, false].map(|answered| {
+        let some = nodes.iter().filter(|node| node["answered"] == answered);
+        some.map(|node| node["node"].as_str().unwrap()).collect()
+    })
+}
+
+#[test]
+fn any_node_answers_for_all() {
+    let postgres = Postgres::start();
+    let mut three = Three::start(&postgres);
+    each!(
+        &mut three,
+        [
+            figures_are_those_of_all_events,
+            a_comparison_is_of_the_node_that_is_asked_and_says_so,
+            a_question_is_asked_once_of_each_node,
+            an_event_is_found_whichever_node_has_it,
+            a_finding_names_its_nodes,
+            live_events_name_their_node,
+            a_caller_who_may_not_observe_gets_nothing_and_no_node_is_asked,
+            a_node_that_does_not_answer_is_named_and_the_others_answer,
+        ]
+    );
+}
+
+fn figures_are_those_of_all_events(three: &mut Three) {
+    let names = ["x", "long-name", "a-much-longer-name-of-a-gem"];
+    for (number, node) in three.0.iter().enumerate() {
+        names[..=number].iter().for_each(|name| drop(miss(node, name)));
+        // A question is about moments before it, and a request may end in the millisecond in which it begins.
+        await_true("the requests are before the question", || {
+            asked_here(&node.admin(), &format!("count {MISSED}"))["rows"][0]["count"] == number as u64 + 1
+        });
+    }
+    let question = format!("count, sum(bytes_out), max(bytes_out) by path {MISSED} order -count");
+    let alone: Vec<Value> = three.0.iter().map(|node| asked_here(&node.admin(), &question)).collect();
+    let mut sizes: Vec<u64> = Vec::new();
+    for row in alone.iter().flat_map(|answer| answer["rows"].as_array().unwrap()) {
+        sizes.push(row["max(bytes_out)"].as_u64().unwrap());
+    }
+    sizes.sort_unstable();
+    assert_eq!(sizes.len(), 6);
+    for node in &three.0 {
+        let by_path = asked(&node.admin(), &question);
+        let counts: Vec<u64> =
+            by_path["rows"].as_array().unwrap().iter().map(|row| row["count"].as_u64().unwrap()).collect();
+        assert_eq!(counts, [3, 2, 1], "{by_path}");
+        assert_eq!((&by_path["exact"], &by_path["complete"]), (&json!(true), &json!(1.0)));
+        assert_eq!(nodes(&by_path)[0].len(), 3, "{by_path}");
+        let first = asked(&node.admin(), &question.replace("order", "top 1 order"));
+        assert_eq!(first["rows"], json!([by_path["rows"][0]]), "the limit comes after the merge");
+        let all = "count, sum(bytes_out), p50(bytes_out), p90(bytes_out), distinct(path), share(path contains name)";
+        let row = &asked(&node.admin(), &format!("{all} {MISSED}"))["rows"][0];
+        assert_eq!((&row["count"], &row["sum(bytes_out)"]), (&json!(6), &json!(sizes.iter().sum::<u64>())));
+        assert_eq!((&row["p50(bytes_out)"], &row["p90(bytes_out)"]), (&json!(sizes[2]), &json!(sizes[5])), "{row}");
+        assert_eq!((&row["distinct(path)"], &row["share(path contains name)"]), (&json!(3), &json!(0.5)), "{row}");
+    }
+}
+
+fn a_comparison_is_of_the_node_that_is_asked_and_says_so(three: &mut Three) {
+    let node = &three.0[0];
+    for _ in 0..40 {
+        node.anon().get(&format!("/repository/{FIRST}/info/other")).expect(404);
+        node.anon().get(&format!("/repository/{FIRST}/versions")).expect(200);
+    }
+    let compared = asked(&node.admin(), "where path ends_with '/info/other' compare rest from -1h");
+    assert_eq!(nodes(&compared), [vec!["a"], vec!["b", "c"]]);
+    let why = compared["nodes"][1]["error"].as_str().unwrap();
+    assert!(why.contains("a comparison is made from the events of one node"), "{why}");
+}
+
+fn a_question_is_asked_once_of_each_node(three: &mut Three) {
+    let questions = "count where file = ask";
+    let at_b = || asked_here(&three.0[1].admin(), questions)["rows"][0]["count"].as_u64().unwrap();
+    let before = at_b();
+    asked(&three.0[0].admin(), "count");
+    // The question before, and that of node a.
+    assert_eq!(at_b(), before + 2);
+}
+
+fn an_event_is_found_whichever_node_has_it(three: &mut Three) {
+    let missed = miss(&three.0[0], "event");
+    let id = missed.header("daylight-event").unwrap();
+    for node in &three.0 {
+        let event = node.admin().get(&format!("/api/v1/events/{id}")).expect(200).json();
+        assert_eq!((&event["id"], &event["node"], &event["status"]), (&json!(id), &json!("a"), &json!(404)));
+        assert!(node.admin().get(&format!("/events/{id}")).expect(200).text().contains(id), "the page");
+        let (said, code) = node.says(&format!("explain --event {id}"));
+        assert!(said.contains("\nnode     a\n") && code == Some(0), "{said}");
+    }
+    three.0[2].admin().get(&format!("/api/v1/events/{id}?nodes=here")).expect(404);
+    three.0[2].admin().get("/api/v1/events/00000000000000ff").expect(404);
+}
+
+fn a_finding_names_its_nodes(three: &mut Three) {
+    let found = |answer: &Value| {
+        let mut findings = answer["findings"].as_array().unwrap().clone();
+        findings.retain(|finding| finding["id"] == FINDING);
+        findings
+    };
+    await_true("node b has looked", || {
+        let here = three.0[1].admin().get("/api/v1/findings?nodes=here").expect(200).json();
+        found(&here).len() == 1
+    });
+    for node in &three.0 {
+        let answer = node.admin().get("/api/v1/findings").expect(200).json();
+        assert_eq!(found(&answer).len(), 1, "{answer}");
+        assert_eq!(found(&answer)[0]["nodes"], json!(["b"]));
+        assert_eq!(nodes(&answer)[0].len(), 3, "{answer}");
+        let (said, _) = node.says("findings");
+        let lines = said.split_once(FINDING).map(|(_, lines)| lines).unwrap_or_default();
+        assert!(lines.contains("\n  node      b\n"), "{said}");
+    }
+    let here = three.0[0].admin().get("/api/v1/findings?nodes=here").expect(200).json();
+    assert!(found(&here).is_empty() && here.get("nodes").is_none(), "{here}");
+}
+
+fn live_events_name_their_node(three: &mut Three) {
+    let (_, mut stream) = tail::listen(&three.0[0].admin(), "status = 404");
+    for (number, name) in [(1, "b"), (0, "a"), (2, "c")] {
+        // The others are asked after the listener has come, so the first requests there may be too early.
+        let event = loop {
+            miss(&three.0[number], "live-there");
+            miss(&three.0[0], "live-here");
+            let (kind, event) = stream.message().unwrap();
+            // Events of the tests before may still come.
+            let is_live = event["path"].as_str().is_some_and(|path| path.contains("asked-live-"));
+            if kind.is_empty() && event["node"] == name && is_live {
+                break event;
+            }
+        };
+        assert_eq!(event["status"], 404, "{event}");
+    }
+}
+
+fn a_caller_who_may_not_observe_gets_nothing_and_no_node_is_asked(three: &mut Three) {
+    let reader = three.0[0].person("reader", &["read"], &[]);
+    let at_b = || {
+        let question =
+            "count where kind = request and (file = ask or file = listFindings or file = tail or file = showEvent)";
+        asked_here(&three.0[1].admin(), question)["rows"][0]["count"].as_u64().unwrap()
+    };
+    let before = at_b();
+    for path in ["/api/v1/findings", "/api/v1/tail", "/api/v1/events/00000000000000ff", "/events/00000000000000ff"] {
+        reader.get(path).expect(403);
+    }
+    reader.post_json("/api/v1/ask", &json!("count")).expect(403);
+    // The question of before.
+    assert_eq!(at_b(), before + 1);
+    // A header of nodes without the proof gives no right.
+    let forged = [("Daylight-Node", "b 99999999 AAAA")];
+    three.0[0].anon().ask("GET", "/api/v1/findings", &forged, b"").expect(401);
+    three.0[0].anon().ask("POST", "/api/v1/ask", &forged, b"\"count\"").expect(401);
+}
+
+fn a_node_that_does_not_answer_is_named_and_the_others_answer(three: &mut Three) {
+    let all = |three: &Three| asked(&three.0[0].admin(), &format!("count {MISSED}"));
+    let [whole, of_c] = [all(three), asked_here(&three.0[2].admin(), &format!("count {MISSED}"))]
+        .map(|answer| answer["rows"][0]["count"].as_u64().unwrap());
+    three.signal(2, Signal::STOP);
+    let part = all(three);
+    assert_eq!(part["rows"][0]["count"], whole - of_c, "{part}");
+    assert_eq!(nodes(&part), [vec!["a", "b"], vec!["c"]]);
+    let (said, code) = three.0[0].says("ask count");
+    assert!(said.contains("\nnote: node `c` did not answer: ") && said.contains("requests are missing\n"), "{said}");
+    assert_eq!(code, Some(0));
+    let findings = three.0[0].admin().get("/api/v1/findings").expect(200).json();
+    assert_eq!(nodes(&findings), [vec!["a", "b"], vec!["c"]]);
+    let unknown = three.0[0].admin().get("/api/v1/events/00000000000000ff").expect(404);
+    assert!(unknown.text().contains("node `c` did not answer: "), "{unknown:?}");
+    three.signal(2, Signal::CONT);
+    await_true("node c answers again", || all(three)["rows"][0]["count"] == whole);
+    let (_, mut stream) = tail::listen(&three.0[0].admin(), "status = 404");
+    three.0[2].stop();
+    let why = loop {
+        let (kind, data) = stream.message().unwrap();
+        if kind == "node" {
+            break data;
+        }
+    };
+    assert_eq!((&why["node"], why["error"].is_string()), (&json!("c"), true), "{why}");
+    await_true("it is not asked any more", || {
+        let error = all(three)["nodes"][2]["error"].clone();
+        error == "it has stopped, or gives no sign of life"
+    });
+}
