@@ -78,7 +78,9 @@ pub(super) fn strike(
     is_over: &dyn Fn() -> bool,
 ) {
     let victim = chance.below(nodes.count());
-    let (first, last) = (chance.below(20), chance.below(1_000));
+    // Most faults are short, and some last until a node no longer believes in what it knows.
+    let most = [100, 500, 1_000, 1_000, 1_000, 100_000][chance.below(6)];
+    let (first, last) = (chance.below(20), chance.below(most));
     // From some seconds, of which the database knows, to hours, before or after the right time.
     let off_s = [6, 60, 600, 7_200].map(|most| (1 + chance.below(most)) as i64)[chance.below(4)];
     let off_s = if chance.below(2) == 0 { off_s } else { -off_s };

@@ -240,9 +240,9 @@ impl Store {
         self.member.as_ref().map_or(1, |member| member.living())
     }
 
-    /// The number of the last change in the database, as the last beat saw it; without a database that of this store.
+    /// The number of the last change in the database, as the last beat saw it, or that of this store if it knows of none or of more.
     pub fn last_of_all(&self) -> Seq {
-        self.member.as_ref().map_or_else(|| self.last(), |member| member.counter())
+        self.member.as_ref().map_or(Seq(0), |member| member.counter()).max(self.last())
     }
 
     /// This node is about to stop, so others do the work that one does for all.

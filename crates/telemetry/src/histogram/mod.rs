@@ -115,7 +115,7 @@ impl Histogram {
             self.places.resize(other.places.len(), 0);
         }
         for (mine, theirs) in self.places.iter_mut().zip(&other.places) {
-            *mine += theirs;
+            *mine = mine.saturating_add(*theirs);
         }
     }
 
