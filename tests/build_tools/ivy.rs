@@ -31,7 +31,9 @@ fn publishes_and_resolves(jar: &str) {
     let needs =
         "<dependency org=\"org.apache.commons\" name=\"commons-lang3\" rev=\"3.12.0\" conf=\"default->default\"/>";
     machine.saves("ivy.xml", &module("wick", needs));
-    let command = scene.block("Ivy", 1).replace("ivy.jar", &jar);
+    // Its cache is in the home of the user, which Java does not read from the environment.
+    let java = format!("java -Duser.home={} ", machine.home().display());
+    let command = scene.block("Ivy", 1).replace("ivy.jar", &jar).replace("java ", &java);
     let said = machine.runs("sh", "", &["-c", &command]).bad();
     assert!(said.contains("was refused by the server"), "{said}");
     let said = machine.runs("sh", scene.writer.secret(), &["-c", &command]).good();
