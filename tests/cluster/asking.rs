@@ -6,7 +6,7 @@ use crate::world::{Answer, FIRST, Person, Postgres, World, await_true, each};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-/// What one node is told to do in vain.
+/// A finding of one node alone, which has a setting without effect.
 const FINDING: &str = "contradictory-settings@setting:telemetry.access_log_file";
 /// The requests of these tests, which are all 404.
 const MISSED: &str = "where status = 404 and path starts_with '/repository/gems-private/info/asked-'";

@@ -89,16 +89,16 @@ impl Access {
     /// The caller of a request: the bearer of a token, or of the cookie of a session where the request reads. Fails for a token that is
     /// unknown; a session that has ended is none.
     pub(super) async fn caller(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
-        self.believed(self.told(request, event).await?)
+        self.believed(self.caller_unchecked(request, event).await?)
     }
 
     /// The same, whether the token is believed now or not.
-    pub(super) async fn told(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
+    pub(super) async fn caller_unchecked(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
         let cookie = match request.headers.contains_key(header::AUTHORIZATION) {
             true => None,
             false => credentials(request),
         };
-        let Some(credentials) = cookie else { return self.shown(request, event).await };
+        let Some(credentials) = cookie else { return self.bearer_unchecked(request, event).await };
         let (table, client) = (self.table(event).await?, request.recorded_client);
         let token = event.time(Op::TokenCheck, || table.find(&credentials, self.clock.now()));
         if let Some(token) = &token {

@@ -139,7 +139,7 @@ impl Access {
 
     /// The caller that the header `Authorization` shows. Fails for a token that is unknown, or not believed now.
     pub(super) async fn bearer(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
-        self.believed(self.shown(request, event).await?)
+        self.believed(self.bearer_unchecked(request, event).await?)
     }
 
     /// The caller, unless the token is not believed now.
@@ -151,7 +151,7 @@ impl Access {
     }
 
     /// The caller that the header `Authorization` shows, whether the token is believed or not.
-    pub(super) async fn shown(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
+    pub(super) async fn bearer_unchecked(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
         let (table, client) = (self.table(event).await?, request.recorded_client);
         let Some(credentials) = Credentials::read(&request.headers) else {
             return Ok(Caller { token: None, client, stamp: table.stamp });

@@ -61,7 +61,7 @@ impl NodeAnswered {
 
 /// Whether another node makes the request, and so this one answers for itself.
 pub(crate) fn is_of_node(app: &App, request: &Request) -> bool {
-    proof::is_right(&app.store.nodes(), request)
+    request.headers.contains_key(proof::HEADER) && proof::is_right(&app.store.nodes(), request)
 }
 
 impl Others {
