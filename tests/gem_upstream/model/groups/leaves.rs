@@ -123,7 +123,8 @@ impl Trial<'_> {
                 let now = self.now;
                 self.leaves[at].read(Kept::after(kept.as_ref(), &answer), now);
             } else {
-                assert!(!self.leaves[at].synced, "{} for a cached file", answer.status);
+                let (status, why) = (answer.status, answer.text());
+                assert!(!self.leaves[at].synced, "{status} for a cached file: {why}\n{}", self.stage.world.log());
             }
         }
         for group in super::GROUPS {
