@@ -2,6 +2,7 @@
 
 use super::{VARIABLES, journal, settings_of};
 use crate::rebuild::fill;
+use crate::tail::listen;
 use crate::world::{Answer, FIRST, Gem, Person, Postgres, World, await_true};
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::{Duration, Instant};
@@ -108,6 +109,8 @@ fn a_server_that_hears_nothing_of_others_believes_tokens_for_a_limited_time() {
     let admin = other.admin();
     // They are pages by then.
     (0..3).for_each(|_| drop((read(&admin, "secret").expect(200), read(&admin, FIRST).expect(200))));
+    let watcher = other.anon().with_secret(one.person("watcher", &["observe"], &[]).secret());
+    let (_, mut before) = listen(&watcher, "status = 404");
     postgres.suspend();
     await_true("tokens are doubted", || read(&admin, "secret").status == 503);
     let refused = read(&admin, "secret").expect(503);
@@ -116,8 +119,19 @@ fn a_server_that_hears_nothing_of_others_believes_tokens_for_a_limited_time() {
     read(&admin, FIRST).expect(200);
     read(&other.anon(), FIRST).expect(200);
     admin.get("/api/v1/cluster").expect(200);
+    let (_, mut meanwhile) = listen(&watcher, "status = 404");
     postgres.run_on();
     await_true("tokens are believed", || read(&admin, "secret").status == 200);
+    // Listeners go on, whether they came before or meanwhile, until their token is revoked.
+    other.anon().get("/nothing").expect(404);
+    for stream in [&mut before, &mut meanwhile] {
+        while stream.message().unwrap().1["path"] != "/nothing" {}
+    }
+    one.admin().ask("DELETE", "/api/v1/tokens/watcher", &[], b"").expect(204);
+    other.anon().get("/nothing").expect(404);
+    for stream in [&mut before, &mut meanwhile] {
+        while stream.message().is_some() {}
+    }
     // One that was alone has nobody who revokes.
     drop(one);
     postgres.sql("UPDATE daylight.node SET at = at - interval '2 hours' WHERE name = 'a'");

@@ -21,7 +21,7 @@ const USER: &str = "daylight";
 /// Longest name of a role or a database, in bytes (`NAMEDATALEN` of PostgreSQL, without the NUL).
 const NAME_MAX: usize = 63;
 /// How long making a connection may take, TLS included.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(4);
 /// Asks for TLS: its length of 8 bytes, and the code 80877103 (PostgreSQL 15, protocol, `SSLRequest`).
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 

@@ -27,8 +27,7 @@ pub(crate) struct Host {
     clock: Clock,
     options: HostsOptions,
     permits: Arc<Semaphore>,
-    /// How many permits there are, those in use included.
-    places: Mutex<usize>,
+    places: Mutex<Places>,
     calls: Arc<Bound>,
     health: Mutex<Health>,
     /// The period in which the circuit is open, for the log.
@@ -38,6 +37,13 @@ pub(crate) struct Host {
     hung: watch::Sender<u64>,
     hasher: RandomState,
     pub(crate) pool: Pool,
+}
+
+/// How many permits there are, those in use included, and how many there should be.
+#[derive(Debug)]
+struct Places {
+    all: usize,
+    wanted: usize,
 }
 
 #[derive(Debug)]
@@ -93,7 +99,7 @@ impl Host {
             clock,
             options,
             permits: Arc::new(Semaphore::new(options.calls)),
-            places: Mutex::new(options.calls),
+            places: Mutex::new(Places { all: options.calls, wanted: options.calls }),
             calls: Bound::new(BoundName::UpstreamCalls, &which, options.calls as u64),
             health: Mutex::new(Health {
                 circuit: Circuit::Closed { failures: 0 },
@@ -139,7 +145,7 @@ impl Host {
             host: self.name.clone(),
             number: self.number,
             calls: self.calls.used(),
-            calls_max: *lock(&self.places) as u64,
+            calls_max: lock(&self.places).all as u64,
             waiting: self.calls.waiters(),
             kept: self.pool.bound().used(),
             circuit: health.circuit,
@@ -148,17 +154,17 @@ impl Host {
         }
     }
 
-    /// Divides the calls at a time by this number of nodes, each of which makes as many. Calls under way go on, and if there are too many,
-    /// the rest of the division is made by a later call of this.
+    /// Divides the calls at a time by this number of nodes, each of which makes as many. Calls under way go on. If there are too many, no
+    /// other call follows them.
     pub(crate) fn share(&self, nodes: u64) {
         let mut places = lock(&self.places);
-        let each = self.options.calls.div_ceil(usize::try_from(nodes.max(1)).unwrap_or(usize::MAX));
-        match each.checked_sub(*places) {
+        places.wanted = self.options.calls.div_ceil(usize::try_from(nodes.max(1)).unwrap_or(usize::MAX));
+        match places.wanted.checked_sub(places.all) {
             Some(more) => {
                 self.permits.add_permits(more);
-                *places = each;
+                places.all = places.wanted;
             }
-            None => *places -= self.permits.forget_permits(*places - each),
+            None => places.all -= self.permits.forget_permits(places.all - places.wanted),
         }
     }
 
@@ -177,7 +183,7 @@ impl Host {
         let slot = self.calls.enter().ok();
         let admitted = self.admit()?;
         let (host, began, hung) = (self.clone(), Tick::now(), self.hung.subscribe());
-        Ok(CallSlot { host, admitted, began, hung, told: false, _slot: slot, _permit: permit })
+        Ok(CallSlot { host, admitted, began, hung, told: false, _slot: slot, permit: Some(permit) })
     }
 
     /// Whether the host's last call failed, so that the next call is a trial.
@@ -260,7 +266,7 @@ pub(crate) struct CallSlot {
     told: bool,
     // Returned before the permit admits the next call.
     _slot: Option<Slot>,
-    _permit: OwnedSemaphorePermit,
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 impl CallSlot {
@@ -340,6 +346,14 @@ impl Drop for CallSlot {
         if self.admitted == Admitted::AsTrial && !self.told {
             lock(&self.host.health).circuit.abandoned(self.host.clock.now());
         }
+        // A permit that is returned goes to the next call that waits.
+        let mut places = lock(&self.host.places);
+        if places.all > places.wanted
+            && let Some(permit) = self.permit.take()
+        {
+            permit.forget();
+            places.all -= 1;
+        }
     }
 }
 
@@ -360,7 +374,6 @@ mod tests {
         assert_eq!(host.state().calls_max, 3, "three are under way");
         assert!(host.enter(limit, event).await.is_err());
         slots.pop();
-        host.share(3);
         assert_eq!(host.state().calls_max, 2, "the third part of four, rounded up");
         assert!(host.enter(limit, event).await.is_err());
         host.share(1);
@@ -370,7 +383,22 @@ mod tests {
         assert!(host.enter(limit, event).await.is_err());
         host.share(99);
         slots.clear();
-        host.share(99);
         assert_eq!(host.state().calls_max, 1, "each has one at least");
+    }
+
+    #[tokio::test]
+    async fn a_call_that_ends_gives_its_place_to_no_other_while_there_are_too_many() {
+        let options = HostsOptions { calls: 2, waiting: 1, ..HostsOptions::default() };
+        let host = Arc::new(Host::new("a:443".to_owned(), Clock::default(), Log::silent(), options));
+        let (first, second) = (&mut Event::job("test", Millis(0)), &mut Event::job("test", Millis(0)));
+        let (one, two) =
+            (host.enter(Duration::ZERO, first).await.unwrap(), host.enter(Duration::ZERO, first).await.unwrap());
+        host.share(2);
+        let mut waits = pin!(host.enter(Duration::MAX, second));
+        assert!(timeout(Duration::ZERO, &mut waits).await.is_err());
+        drop(one);
+        assert!(timeout(Duration::ZERO, &mut waits).await.is_err(), "one call at a time is left, and it is under way");
+        drop(two);
+        assert!(waits.await.is_ok());
     }
 }

@@ -83,15 +83,6 @@ impl Access {
         Ok(token.map(|token| token.class))
     }
 
-    /// The same for an answer that goes on: an error once no token is believed.
-    pub async fn knows_still(&self, headers: &HeaderMap, event: &mut Event) -> Result<Option<u64>, Error> {
-        let class = self.holder(headers, event).await?;
-        if class.is_some() {
-            self.store.believes_tokens()?;
-        }
-        Ok(class)
-    }
-
     /// Uses up the one-time password of a request, if `token` demands one.
     pub(super) async fn check_password(
         &self,

@@ -27,11 +27,12 @@ const COMMENT: &[u8] = b":\n\n";
 
 /// Begins to listen. The cost class has its place back with the reply: listeners have a bound of their own.
 pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Reply> {
-    let (id, others) = if nodes::is_of_node(app, request) {
-        (Form(query).value("caller").and_then(|caller| caller.parse().ok()).unwrap_or_default(), None)
+    let (id, class, others) = if nodes::is_of_node(app, request) {
+        (Form(query).value("caller").and_then(|caller| caller.parse().ok()).unwrap_or_default(), None, None)
     } else {
         let caller = app.access.server(request, Scope::Observe, false, event).await?;
-        (caller.token.map_or(0, |token| token.class), Others::of(app, request)?)
+        let class = caller.token.map(|token| token.class);
+        (class.unwrap_or_default(), class, Others::of(app, request)?)
     };
     let filter = Filter::from_text(&Form(query).value("where").unwrap_or_default(), app.clock.now());
     let filter = filter.map_err(|error| Error::Input(format!("`where` cannot be read: {error}")))?;
@@ -41,7 +42,6 @@ pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mu
         NoPlace::OfCaller => Error::BusyForOne { what },
     })?;
     let headers = request.headers.clone();
-    let class = app.access.class(&headers).map(|(class, _)| class);
     let caller = Caller { access: app.access.clone(), clock: app.clock.clone(), headers, class };
     let others = others.map(|others| OtherTails::listen(&app.store, &others, query, id));
     let messages = Messages { listener, others, caller: Arc::new(caller), check: None };
@@ -62,20 +62,21 @@ struct Caller {
     access: Arc<Access>,
     clock: Clock,
     headers: HeaderMap,
-    /// The class of the token when the listener came.
+    /// The class of their token, if they came with one.
     class: Option<u64>,
 }
 
 impl Caller {
     /// Whether the token is surely the same and valid.
     fn is_known(&self) -> bool {
-        self.access.class(&self.headers).map(|(class, _)| class) == self.class
+        self.class.is_none() || self.access.class(&self.headers).map(|(class, _)| class) == self.class
     }
 
-    /// Whether the token is still known, after the tokens were read again.
+    /// Whether the token is still known, after the tokens were read again where they must. Like other questions of operators, a listener goes
+    /// on while this node cannot know whether another one has revoked the token.
     async fn is_valid(self: Arc<Self>) -> bool {
         let mut event = Event::job("tail", self.clock.now());
-        self.access.knows_still(&self.headers, &mut event).await.is_ok_and(|class| class == self.class)
+        self.access.holder(&self.headers, &mut event).await.is_ok_and(|class| class == self.class)
     }
 }
 

@@ -20,8 +20,9 @@ use tokio::sync::oneshot;
 
 /// The path of questions.
 const ASK: &str = "/api/v1/ask";
-/// How long a node that is asked goes on in one call. After that it tells what it has, and is asked for more.
-const TURN: Duration = Duration::from_millis(1_500);
+/// How long a node that is asked goes on in one call. After that it tells what it has, and is asked for more. The rest of the time of a call
+/// is for the answer, which may be large.
+const TURN: Duration = Duration::from_secs(1);
 /// Why a node is not asked for a comparison.
 const COMPARED: &str = "a comparison is made from the events of one node, the one that is asked";
 
@@ -89,10 +90,11 @@ pub(crate) async fn of_node(app: &App, request: &mut Request, event: &mut Event)
         serde_json::from_slice(&body).map_err(|error| Error::Input(format!("the turn cannot be read: {error}")))?;
     let Turn { question, seed, next, wait_ms, caller } = turn;
     let asking = Asking { question, seed, handles: BTreeMap::new() };
-    let question = Question { wait_ms, ..asking.question(app)? };
+    let until = Tick::now().plus(Duration::from_millis(wait_ms));
     if next.is_none() {
         app.flush_sinks(event).await;
     }
+    let question = Question { wait_ms: until.since(Tick::now()) / 1_000_000, ..asking.question(app)? };
     let (answered, answer) = oneshot::channel();
     // The figures are written on the thread that made them. The node that asked may have left.
     let write = |answer: Answer| Bytes::from(serde_json::to_vec(&NodeAnswer::from(answer)).unwrap_or_default());
@@ -129,7 +131,7 @@ pub(crate) async fn of_all(
     let (answered, own) = oneshot::channel();
     let next = asking.handles.get(others.own()).map(String::as_str);
     begin(app, question.clone(), next, caller.id, move |answer| drop(answered.send(answer)));
-    let of_others = join_all(others.others.iter().map(|to| turns(others, to, &asking, until, caller.id)));
+    let of_others = join_all(others.others.iter().map(|to| turns(app, others, to, &asking, until, caller.id)));
     let (own, of_others) = event.during(Op::NodesWait, Box::pin(join(own, of_others))).await;
     let own = NodeAnswer::from(own.map_err(|_| Error::GivenUp)??);
     let names = others.others.iter().map(|to| to.name.clone());
@@ -176,13 +178,23 @@ pub(crate) fn of_one(others: &Others, answer: Answer) -> Bytes {
 }
 
 /// The answer of a node, as JSON. It is asked in turns, so a node that does not answer is noticed however long the caller waits.
-async fn turns(others: &Others, to: &NodeRow, asking: &Asking, until: Tick, caller: u64) -> Result<Bytes, String> {
+async fn turns(
+    app: &App,
+    others: &Others,
+    to: &NodeRow,
+    asking: &Asking,
+    until: Tick,
+    caller: u64,
+) -> Result<Bytes, String> {
     let mut next = asking.handles.get(&to.name).cloned();
     loop {
         let wait = Duration::from_nanos(until.since(Tick::now())).min(TURN);
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let turn = Turn { question: asking.question.clone(), seed: asking.seed, next, wait_ms, caller };
         let turn = serde_json::to_vec(&turn).map_err(|error| error.to_string())?;
+        // A proof of the first turn may have ended meanwhile.
+        let now = Others::known(&app.store);
+        let others = now.as_ref().unwrap_or(others);
         let answer = body(others.call(to.clone(), Method::POST, ASK.to_owned(), turn.into()).await)?;
         let more: More = serde_json::from_slice(&answer).map_err(|_| NotMerged.to_string())?;
         next = more.next.filter(|_| more.complete < 1.0);

@@ -77,7 +77,7 @@ impl Segment {
             is_name.then(|| digits.parse().ok().map(Seq)).flatten()
         };
         let segment = Self { first: number()?, last: number()?, form, hash: parts.next()?.to_owned() };
-        (segment.first <= segment.last).then_some(segment)
+        (Seq(0) < segment.first && segment.first <= segment.last && segment.last < Seq(u64::MAX)).then_some(segment)
     }
 
     /// Reads the text of the segment, and checks its hash.

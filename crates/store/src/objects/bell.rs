@@ -3,6 +3,7 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::lock;
+use tokio::sync::Notify;
 
 /// What the thread is wanted for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,6 +18,7 @@ pub(crate) struct Rung {
 pub(crate) struct Bell {
     rung: Mutex<Rung>,
     changed: Condvar,
+    ends: Notify,
 }
 
 impl Bell {
@@ -30,6 +32,13 @@ impl Bell {
     pub(crate) fn stop(&self) {
         lock(&self.rung).stop = true;
         self.changed.notify_all();
+        // It is kept for a turn that begins to wait later.
+        self.ends.notify_one();
+    }
+
+    /// Waits until the thread is to end. One task may wait.
+    pub(crate) async fn stopped(&self) {
+        self.ends.notified().await;
     }
 
     /// Whether the thread is to end.

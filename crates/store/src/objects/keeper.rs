@@ -29,7 +29,7 @@ use tokio::time::{sleep, timeout};
 
 /// The wait after a failure.
 const AGAIN_AFTER: Duration = Duration::from_secs(2);
-/// How long a stop waits for the last segments.
+/// How long a stop waits for the turn under way, and then for the last segments.
 const AT_STOP: Duration = Duration::from_secs(5);
 /// The lease of the node that copies segments.
 const SEGMENTS: &str = "segments";
@@ -171,7 +171,17 @@ impl Keeping {
         let mut job = Job::begin(&self.recorder, "objects.keep");
         let runtime = self.objects.calls.objects.runtime.clone();
         let done = match stop {
-            false => runtime.block_on(self.turn(stop, &mut job)),
+            false => runtime.block_on(async {
+                let bell = self.bell.clone();
+                let stopped = async {
+                    bell.stopped().await;
+                    sleep(AT_STOP).await;
+                };
+                tokio::select! {
+                    done = self.turn(stop, &mut job) => done,
+                    () = stopped => Ok(false),
+                }
+            }),
             // The rest is copied after the next start.
             true => runtime.block_on(async { timeout(AT_STOP, self.turn(stop, &mut job)).await.unwrap_or(Ok(false)) }),
         };

@@ -55,6 +55,8 @@ pub(super) struct Beaten {
     pub(super) others: Option<u64>,
     /// All nodes.
     pub(super) nodes: Vec<Row>,
+    /// Whether each node that lives can have written its row since the table was emptied.
+    pub(super) names_all: bool,
     /// All leases.
     pub(super) leases: Vec<LeaseRow>,
 }
@@ -76,6 +78,7 @@ impl Beaten {
             counter: Seq(row.get::<_, i64>(2).cast_unsigned()),
             others: u64::try_from(row.get::<_, i64>(3)).ok(),
             nodes: serde_json::from_str(row.get(4)).map_err(unreadable)?,
+            names_all: row.get(7),
             leases: serde_json::from_str(row.get(5)).map_err(unreadable)?,
         })
     }

@@ -4,7 +4,7 @@ use super::objects_place::{PLACE, is_shared};
 use super::options::{DatabaseOptions, DatabaseStream};
 use super::refusal::DatabaseRefusal;
 use super::schema::{COUNTER, LOOK, NOTE};
-use super::session::{Unusable, may_be_used};
+use super::session::{ANSWER, Unusable, may_be_used};
 use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use futures_util::future::{Either, select};
@@ -29,7 +29,9 @@ pub(super) async fn dial(
         ErrorKind::PermissionDenied => Unusable::Refused(DatabaseRefusal::Tls, error.to_string()),
         _ => Unusable::Away(error.to_string()),
     })?;
-    Ok(config.connect_raw(stream, NoTls).await?)
+    // A server that was stopped accepts connections, and says nothing.
+    let connected = timeout(ANSWER, config.connect_raw(stream, NoTls)).await;
+    Ok(connected.map_err(|_| Unusable::silent())??)
 }
 
 /// Whether the database can be used by a node that keeps bytes at `objects`, or in its data folder: an error with the cause, or the number of
@@ -37,8 +39,7 @@ pub(super) async fn dial(
 pub fn try_database(options: &DatabaseOptions, objects: Option<&str>) -> Result<Option<Seq>> {
     let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::thread)?;
     let looked = runtime.block_on(async { timeout(options.patience, look(options)).await });
-    let silent = || Err(Unusable::Away("it does not answer".to_owned()));
-    let found = looked.unwrap_or_else(|_| silent()).map_err(|why| why.told(&options.url))?;
+    let found = looked.unwrap_or_else(|_| Err(Unusable::silent())).map_err(|why| why.told(&options.url))?;
     let Some((last, noted)) = found else { return Ok(None) };
     is_shared(noted.as_deref(), objects).map(|()| Some(last))
 }

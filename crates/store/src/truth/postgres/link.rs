@@ -254,7 +254,7 @@ impl Shared {
             let began = job.running(Op::DatabaseConnect);
             let connected = timeout(self.options.patience.max(ANSWER), self.connect(number)).await;
             drop(began);
-            let connected = connected.unwrap_or_else(|_| Err(Unusable::Away("it does not answer".to_owned())));
+            let connected = connected.unwrap_or_else(|_| Err(Unusable::silent()));
             job.end_as(&connected);
             match connected {
                 Ok((session, driver)) => {
@@ -338,7 +338,8 @@ impl Shared {
         let (client, connection) = dial(&self.options).await?;
         let mut driver = JoinSet::new();
         driver.spawn(self.clone().drive(connection, number));
-        let session = Session::set_up(client, number, self.wake.clone(), self.state.clone()).await?;
+        let session =
+            Session::set_up(client, number, &self.options.node, self.wake.clone(), self.state.clone()).await?;
         Ok((session, driver))
     }
 

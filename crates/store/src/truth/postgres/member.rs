@@ -51,6 +51,8 @@ pub(crate) struct Member {
     /// The names of nodes that lived and are not in the table of nodes any more, which is emptied by a failover: they may have changes that the
     /// database lacks.
     awaited: Mutex<Vec<String>>,
+    /// This process has not seen a table of nodes that names all, so it does not know whom to await.
+    is_new: AtomicBool,
     /// The number of the last change, as the last beat saw it.
     counter: AtomicU64,
     /// Whether this node has its name; `None`: it is not known yet.
@@ -109,6 +111,7 @@ impl Member {
             is_alone: AtomicBool::new(false),
             has_others: AtomicBool::new(true),
             awaited: Mutex::default(),
+            is_new: AtomicBool::new(true),
             counter: AtomicU64::new(0),
             has_name: watch::Sender::new(None),
             nameless: Incident::default(),
@@ -215,7 +218,7 @@ impl Member {
 
     /// Whether nothing new may be written yet, since a node that lived may have changes that the database lacks.
     pub(super) fn awaits_others(&self) -> bool {
-        !lock(&self.awaited).is_empty()
+        self.is_new.load(Ordering::Acquire) || !lock(&self.awaited).is_empty()
     }
 
     /// The name of a node that has changes which the database lacks, as far as the last beats tell.
@@ -226,15 +229,19 @@ impl Member {
     }
 
     /// Notes what a beat tells of the other nodes. Returns whether the database has all that they have, as far as it can be known.
-    fn is_whole(&self, answer: &Beaten, course: &Course) -> bool {
+    fn is_whole(&self, answer: &Beaten, session: &Session, course: &Course) -> bool {
         let others = || answer.nodes.iter().filter(|row| row.instance != self.by.instance);
-        self.has_others.store(others().any(Row::was_there), Ordering::Release);
         let mut awaited = lock(&self.awaited);
         match Tick::now() < course.awaits_until {
             true => awaited.retain(|name| answer.nodes.iter().all(|row| row.name != *name)),
             false => awaited.clear(),
         }
-        answer.others.is_some() && awaited.is_empty() && !others().any(|row| row.is_ahead(answer.counter))
+        let is_new = self.is_new.load(Ordering::Acquire) && session.has_others && !answer.names_all;
+        let knows_all = awaited.is_empty() && !is_new;
+        self.has_others.store(!knows_all || others().any(Row::was_there), Ordering::Release);
+        let is_whole = answer.others.is_some() && knows_all && !others().any(|row| row.is_ahead(answer.counter));
+        self.is_new.store(is_new, Ordering::Release);
+        is_whole
     }
 
     /// Beats over a connection. Returns why the connection cannot be used any more.
@@ -265,7 +272,7 @@ impl Member {
             wants: if works { self.leases.free(&rows) } else { Vec::new() },
         };
         let answer = session.beat(&beat).await?;
-        course.is_whole = self.is_whole(&answer, course);
+        course.is_whole = self.is_whole(&answer, session, course);
         course.told = tells.min(seen);
         self.counter.store(answer.counter.0, Ordering::Release);
         self.is_alone.store(answer.others == Some(0), Ordering::Release);

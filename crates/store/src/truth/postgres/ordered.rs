@@ -80,12 +80,15 @@ impl Ordered {
     /// made once.
     fn append(&mut self, after: Seq, bodies: Vec<String>, puts_back: bool) -> Result<Answer> {
         let append = Arc::new(Append { id: random()?, after, bodies, puts_back, lost: self.lost });
-        let (deadline, mut sent) = (self.link.deadline(), false);
+        let (deadline, mut sent, mut lost) = (self.link.deadline(), false, false);
         let mut job = Job::begin(self.link.recorder(), "database.append");
         let appending = job.running(Op::DatabaseAppend);
         let answer = loop {
             match self.attempt(&append, deadline, &mut sent) {
-                Err(Error::DatabaseAway { .. }) if Instant::now() < deadline && !self.link.state().is_refusing() => {}
+                Err(Error::DatabaseAway { .. }) if Instant::now() < deadline && !self.link.state().is_refusing() => {
+                    lost |= sent;
+                }
+                Ok(Answer::Moved) if lost => break self.what_became_of(&append),
                 Ok(Answer::Wait(reached)) if Instant::now() < deadline => {
                     sent = false;
                     if reached < after {
@@ -103,6 +106,15 @@ impl Ordered {
         job.end_as(&answer);
         self.lost = if answer.as_ref().is_ok_and(|answer| *answer == Answer::Moved) { self.lost + 1 } else { 0 };
         answer
+    }
+
+    /// The answer to an append was lost, and others have written since. It was made if the database has its last row: a node that had read it
+    /// puts it back under an identity of its own where a standby was promoted that lacked it.
+    fn what_became_of(&self, append: &Append) -> Result<Answer> {
+        let (session, last) = (self.link.session(Instant::now())?, Seq(append.after.0 + append.bodies.len() as u64));
+        let there = self.link.ask(async move { session.row(last).await })?;
+        let is_made = there.is_some() && there.as_ref() == append.bodies.last();
+        Ok(if is_made { Answer::Made { alone: false } } else { Answer::Moved })
     }
 
     /// Another node had to write first, and took too long.

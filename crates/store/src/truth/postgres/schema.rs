@@ -156,8 +156,11 @@ pub(super) const LIMITS: &str = "
     SET client_min_messages = 'warning'; SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on';
     LISTEN daylight;";
 
-/// The cluster's id and the form of the tables.
-pub(super) const CLUSTER: &str = "SELECT id, form FROM daylight.cluster";
+/// The cluster's id, the form of the tables, and whether one of the last rows is of another node.
+pub(super) const CLUSTER: &str = "
+    SELECT id, form, EXISTS (
+        SELECT FROM (SELECT j.node FROM daylight.journal AS j ORDER BY j.seq DESC LIMIT 1000) AS last WHERE last.node <> $1
+    ) AS has_others FROM daylight.cluster";
 
 /// The number of the last row.
 pub(super) const COUNTER: &str = "SELECT seq FROM daylight.counter";
@@ -168,9 +171,10 @@ pub(super) const NOTE: &str = "SELECT body FROM daylight.note WHERE name = $1";
 /// One append.
 pub(super) const APPEND: &str = "SELECT answer, number, others FROM daylight.append($1, $2, $3, $4, $5, $6, $7, $8)";
 
-/// One beat.
+/// One beat. The last column: the table of nodes is older than [`CONNECT`](super::rhythm::CONNECT), so each node that lives is in it.
 pub(super) const BEAT: &str = "
-    SELECT is_ours, joined, counter, others, nodes, leases, (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+    SELECT is_ours, joined, counter, others, nodes, leases, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+        EXISTS (SELECT FROM daylight.nodes_since AS s WHERE s.at < clock_timestamp() - interval '8 seconds')
     FROM daylight.beat($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
 /// Waits for the appends that are under way.
