@@ -10,14 +10,14 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// A service manager that listens.
-struct Manager {
+pub(crate) struct Manager {
     socket: UnixDatagram,
     _folder: TempDir,
     path: String,
 }
 
 impl Manager {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("notify").to_str().unwrap().to_owned();
         let socket = UnixDatagram::bind(&path).unwrap();
@@ -26,7 +26,7 @@ impl Manager {
     }
 
     /// The next message that is not one of the watchdog.
-    fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         loop {
             let told = self.any();
             if told != "WATCHDOG=1\n" {
@@ -43,8 +43,13 @@ impl Manager {
 
     /// Starts a server that it manages, with these other settings.
     fn start(&self, more: &[(&'static str, &'static str)]) -> World {
+        World::start_with(self.variables(more))
+    }
+
+    /// The variables of a server that it manages, and these others.
+    pub(crate) fn variables(&self, more: &[(&'static str, &'static str)]) -> &'static [(&'static str, &'static str)] {
         let path: &'static str = Box::leak(self.path.clone().into_boxed_str());
-        World::start_with(Box::leak([&[("NOTIFY_SOCKET", path)], more].concat().into_boxed_slice()))
+        Box::leak([&[("NOTIFY_SOCKET", path)], more].concat().into_boxed_slice())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::balanced::{Told, configuration};
 use super::{nodes_with, settings_of};
 use crate::objects::shared;
+use crate::systemd::Manager;
 use crate::world::{
     ADMIN, Balancer, BalancerProduct, FIRST, Gem, Nodes, ObjectProduct, POSTGRES_PASSWORD, Person, Postgres, SetAtEnd,
     World, await_true, free_port,
@@ -86,16 +87,22 @@ fn no_request_fails_while_each_node_stops_or_restarts_although_none_is_sent_twic
 }
 
 #[test]
-fn a_node_drains_for_its_time_and_one_without_others_not_at_all() {
-    let postgres = Postgres::start();
-    let node = |name: &str, more: &str| World::start_with_file_and(&(settings_of(&postgres, name) + more), VARIABLES);
-    let (mut one, mut other) = (node("a", ENDLESS), node("b", "drain_s = 1\n"));
+fn a_node_drains_for_its_time_and_asks_systemd_for_more_and_one_without_others_does_not_drain() {
+    let (postgres, manager) = (Postgres::start(), Manager::new());
+    let node = |name: &str, more: &str, variables| {
+        World::start_with_file_and(&(settings_of(&postgres, name) + more), variables)
+    };
+    let mut one = node("a", ENDLESS, VARIABLES);
+    let mut other = node("b", "drain_s = 1\n", manager.variables(VARIABLES));
     let living = |count: u64| {
         let metrics = one.admin().get("/metrics").expect(200);
         metrics.text().contains(&format!("\ndaylight_cluster_nodes {count}\n"))
     };
     await_true("they know each other", || living(2));
     other.stop();
+    let told = [manager.told(), manager.told(), manager.told()];
+    assert!(told[0].starts_with("READY=1\n") && told[1].starts_with("STOPPING=1\n"), "{told:?}");
+    assert_eq!(told[2], "EXTEND_TIMEOUT_USEC=91000000\n", "a second, and `TimeoutStopSec` of the unit");
     await_true("one is gone", || living(1));
     one.stop();
 }

@@ -84,7 +84,7 @@ pub(crate) fn run(
         match running.wait(&mut signals) {
             SignalAction::Stop(_) => {
                 supervisor.stopping();
-                running.drain(drain, &mut signals, &log);
+                running.drain(drain, &supervisor, &mut signals, &log);
                 break;
             }
             SignalAction::Reload => {
@@ -101,7 +101,7 @@ pub(crate) fn run(
                 Ok(http) => {
                     warn_of_listen(running.address, settings.server.listen, listen_now, &log);
                     supervisor.reloading();
-                    if running.drain(drain, &mut signals, &log) {
+                    if running.drain(drain, &supervisor, &mut signals, &log) {
                         supervisor.stopping();
                         break;
                     }

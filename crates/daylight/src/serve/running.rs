@@ -12,6 +12,7 @@ use crate::serve::certificate::{Certificate, OWN};
 use crate::serve::door::Door;
 use crate::serve::jobs::Jobs;
 use crate::serve::signals::{SignalAction, Signals};
+use crate::serve::supervisor::Supervisor;
 use crate::serve::{acme_options, certificate, descriptors, http_door, maintenance};
 use crate::{conformance, hooks, otlp, statsd};
 use client::Probe;
@@ -240,12 +241,13 @@ impl Running {
 
     /// Tells load balancers that this node ends, and answers everything for so long, or until another signal to stop or to restart comes.
     /// Returns whether that was one to stop. Without another living node, nobody could answer in its place: it does nothing.
-    pub(crate) fn drain(&self, limit: Duration, signals: &mut Signals, log: &Log) -> bool {
+    pub(crate) fn drain(&self, limit: Duration, supervisor: &Supervisor, signals: &mut Signals, log: &Log) -> bool {
         let store = &self.instance.app.store;
         if limit.is_zero() || store.living() < 2 {
             return false;
         }
         store.drain();
+        supervisor.draining(limit);
         log.info("draining: `/health/ready` is 503", &[("seconds", &limit.as_secs())]);
         let mut stopped = pin!(self.stop.asked());
         let ends = poll_fn(|cx| {

@@ -10,6 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{LongJob, Recorder};
 
+/// How long a stop may take after it has drained: `TimeoutStopSec=` of packaging/systemd/daylight.service.
+const STOP: Duration = Duration::from_secs(90);
+
 /// The connection to the service manager. Without one, all notifications are discarded.
 #[derive(Debug, Clone)]
 pub(crate) struct Supervisor {
@@ -51,6 +54,11 @@ impl Supervisor {
     /// Reports that the server stops.
     pub(crate) fn stopping(&self) {
         self.tell("STOPPING=1\nSTATUS=finishing the open requests\n");
+    }
+
+    /// Reports that the server drains for this long before it stops, so the manager waits longer (`EXTEND_TIMEOUT_USEC=` of sd_notify(3)).
+    pub(crate) fn draining(&self, drain: Duration) {
+        self.tell(&format!("EXTEND_TIMEOUT_USEC={}\n", (drain + STOP).as_micros()));
     }
 
     /// The interval at which [`Supervisor::watch`] must report that the server is alive.
