@@ -1,8 +1,9 @@
 //! The work that one node does for all, and the nodes as `daylight cluster status` shows them.
 
-use super::{VARIABLES, settings_of};
+use super::{VARIABLES, nodes, settings_of};
 use crate::groups::command;
-use crate::world::{FIRST, Gem, Pebble, Ports, Postgres, World, eventually, free_port};
+use crate::objects::shared;
+use crate::world::{FIRST, Gem, ObjectProduct, Pebble, Ports, Postgres, World, await_true, eventually, free_port};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -84,6 +85,36 @@ fn one_node_looks_at_an_upstream_for_all_and_another_one_when_it_is_gone() {
     await_version(&other, "3.0.0");
     one.resume();
     await_holder(&one, "follow", "b", 2);
+}
+
+#[test]
+fn a_node_that_copies_no_segments_has_no_jobs_for_new_rows() {
+    let nodes = nodes(2, (shared(ObjectProduct::SeaweedFs), "segments"), "");
+    let holder = || {
+        let seen = nodes.admin(0).get("/api/v1/cluster").expect(200).json();
+        let held = seen["leases"].as_array().unwrap().iter().find(|lease| lease["name"] == "segments");
+        held.map(|lease| lease["node"].as_str().unwrap().to_owned())
+    };
+    await_true("a node copies segments", || holder().is_some());
+    let other = nodes.admin(usize::from(holder().unwrap() == "a"));
+    let jobs = |name: &str| {
+        let question = json!(format!("count where method = '{name}'"));
+        let answer = other.post_json("/api/v1/ask?nodes=here", &question).expect(200).json();
+        answer["rows"][0]["count"].as_u64().unwrap_or_default()
+    };
+    let mut version = 0;
+    let mut ship = || {
+        let before = jobs("segment.ship");
+        version += 1;
+        nodes.admin(0).push(FIRST, &Gem::new("lamp", &format!("{version}.0.0"))).expect(200);
+        await_true("its own folder has a segment with the rows", || jobs("segment.ship") > before);
+    };
+    // After its start it has compared all blobs with object storage once.
+    await_true("only the other node has jobs", || {
+        let before = jobs("objects.keep");
+        (0..3).for_each(|_| ship());
+        before > 0 && jobs("objects.keep") == before
+    });
 }
 
 #[test]

@@ -46,6 +46,11 @@ impl Bell {
         lock(&self.rung).stop
     }
 
+    /// Whether the thread has more to do than its present work.
+    pub(crate) fn is_rung(&self) -> bool {
+        *lock(&self.rung) != Rung::default()
+    }
+
     /// Waits until it rings, at most for `longest`; `None`: without a limit.
     pub(crate) fn wait(&self, longest: Option<Duration>) -> Rung {
         let idle = |rung: &mut Rung| *rung == Rung::default();
@@ -72,7 +77,9 @@ mod tests {
         let bell = Bell::default();
         bell.ring();
         bell.ring();
+        assert!(bell.is_rung());
         assert_eq!(bell.wait(None), Rung { work: true, stop: false });
+        assert!(!bell.is_rung());
         assert_eq!(bell.wait(Some(Duration::from_millis(1))), Rung::default());
         bell.stop();
         for _ in 0..2 {

@@ -166,8 +166,14 @@ impl Drop for Keeper {
 }
 
 impl Keeping {
-    /// One turn. Returns when the next one is due without the bell; `None`: never.
+    /// One turn. If there is work, it is a job with its own event. Returns when the next one is due without the bell; `None`: never.
     fn run(&mut self, stop: bool) -> Option<Duration> {
+        if !self.has_work(stop) {
+            // The node that copies segments changes them from now on.
+            self.segments = None;
+            self.round.ended_turn(None);
+            return None;
+        }
         let mut job = Job::begin(&self.recorder, "objects.keep");
         let runtime = self.objects.calls.objects.runtime.clone();
         let done = match stop {
@@ -198,14 +204,26 @@ impl Keeping {
         }
     }
 
+    /// Whether a turn has anything to do. The bell rings on each node that has new rows, and one node copies them.
+    fn has_work(&self, stop: bool) -> bool {
+        let is_left = || !self.round.is_done() || self.local.is_over();
+        self.copies(stop) || self.objects.calls.state.is_away() || !self.is_ours() || !stop && is_left()
+    }
+
+    /// Whether this node copies segments. One that stops has given its leases up before.
+    fn copies(&self, stop: bool) -> bool {
+        self.leases.holds(SEGMENTS) || stop && self.segments.is_some()
+    }
+
+    fn is_ours(&self) -> bool {
+        matches!(*self.claim.borrow(), Claim::Ours)
+    }
+
     /// Whether more is to be done.
     async fn turn(&mut self, stop: bool, event: &mut Event) -> Result<bool> {
-        // A node that stops has given its leases up before.
-        let copies = self.leases.holds(SEGMENTS) || stop && self.segments.is_some();
-        let is_away = self.objects.calls.state.is_away();
-        let is_ours = matches!(*self.claim.borrow(), Claim::Ours);
+        let (copies, is_away) = (self.copies(stop), self.objects.calls.state.is_away());
         let mut segments = self.segments.take();
-        if segments.is_none() && (copies || is_away || !is_ours) {
+        if segments.is_none() && (copies || is_away || !self.is_ours()) {
             segments = Some(self.claim(event).await?);
         }
         if let Some(mut segments) = segments.filter(|_| copies || is_away) {

@@ -94,6 +94,11 @@ impl LocalCopies {
         self.measured(&copies);
     }
 
+    /// Whether there are too many.
+    pub(crate) fn is_over(&self) -> bool {
+        lock(&self.copies).sum_bytes > self.bound.capacity()
+    }
+
     /// The blobs to remove, if there are too many: first the least recently used.
     pub(crate) fn to_remove(&self) -> Vec<Digest> {
         let (copies, max_bytes) = (lock(&self.copies), self.bound.capacity());

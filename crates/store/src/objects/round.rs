@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use telemetry::{Event, Log, Millis, Op};
 use tokio::sync::watch;
 
-/// The most blobs that are sent in one turn, so that segments do not wait for long.
+/// The most blobs that are sent at a time, so that segments do not wait for long.
 const SENT_MAX: usize = 128;
 /// Once they have this many bytes, the turn ends, too.
 const SENT_BYTES: u64 = 128 << 20;
@@ -74,6 +74,11 @@ impl Round {
         self.state.subscribe()
     }
 
+    /// Whether object storage was compared with all blobs.
+    pub(super) fn is_done(&self) -> bool {
+        self.state.borrow().done == RoundState::ALL
+    }
+
     /// A turn has ended, with an error or without.
     pub(super) fn ended_turn(&self, failed: Option<&Error>) {
         self.state.send_if_modified(|state| {
@@ -84,8 +89,20 @@ impl Round {
 }
 
 impl Copying<'_> {
-    /// Sends some blobs of one first byte that object storage lacks. Returns whether the round goes on.
+    /// Compares the blobs of one first byte after the other with object storage, and sends some that it lacks. Ends when some were sent, or
+    /// when other work waits. Returns whether the round goes on.
     pub(super) async fn send_some(&mut self, round: &mut Round, event: &mut Event) -> Result<bool> {
+        let before = round.state.borrow().copied;
+        loop {
+            let goes_on = self.send_of_one(round, event).await?;
+            if !goes_on || round.state.borrow().copied > before || self.bell.is_rung() {
+                return Ok(goes_on);
+            }
+        }
+    }
+
+    /// Sends some blobs of one first byte that object storage lacks. Returns whether the round goes on.
+    async fn send_of_one(&mut self, round: &mut Round, event: &mut Event) -> Result<bool> {
         let Ok(first) = u8::try_from(round.state.borrow().done) else { return Ok(false) };
         let mut part = match round.part.take() {
             Some(part) => part,

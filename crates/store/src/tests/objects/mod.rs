@@ -13,9 +13,9 @@ use object_store::ObjectStoreExt as _;
 use object_store::memory::InMemory;
 use object_store::path::Path as Key;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
-use telemetry::{Clock, Millis};
+use telemetry::{Clock, Event, Millis, Recorder, RecorderOptions, Sink};
 use tokio::runtime::{Builder, Handle};
 
 /// The runtime of the client of object storage, on a thread of its own.
@@ -317,4 +317,34 @@ async fn a_folder_that_had_no_object_storage_is_copied_to_it_and_then_needs_it()
     let elsewhere = Objects { url: "s3://bucket/other".into(), ..objects };
     let other = open_with(folder.path(), &clock, Some(elsewhere)).unwrap_err();
     assert!(matches!(&other, Error::ObjectsOther { .. }) && other.hint().is_some(), "{other}");
+}
+
+/// The names of the jobs that have ended.
+#[derive(Debug, Clone, Default)]
+struct Jobs(Arc<Mutex<Vec<&'static str>>>);
+
+impl Sink for Jobs {
+    fn name(&self) -> &'static str {
+        "jobs"
+    }
+
+    fn write(&mut self, events: &[Event]) -> std::io::Result<()> {
+        self.0.lock().unwrap().extend(events.iter().map(|event| event.method));
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_start_that_sends_no_blob_compares_all_of_them_in_a_few_jobs() {
+    let (folder, clock, jobs) = (tempfile::tempdir().unwrap(), Clock::at(Millis(1_000_000)), Jobs::default());
+    let recording = RecorderOptions { buffered_events: 1_000, ..RecorderOptions::of(clock.clone()) };
+    let recorder = Recorder::start(recording, vec![Box::new(jobs.clone())]);
+    let more = StoreOptions { clock, objects: Some(in_memory()), recorder: recorder.clone(), ..options(folder.path()) };
+    let store = Store::open(more).unwrap();
+    store.adopt(&mut |_| {}, &mut job()).await.unwrap();
+    store.close();
+    recorder.stop(Duration::from_secs(30));
+    let kept = jobs.0.lock().unwrap().iter().filter(|job| **job == "objects.keep").count();
+    // There are 256 first bytes of digests. Other work, such as a segment, ends a job.
+    assert!((1..16).contains(&kept), "{kept}");
 }
