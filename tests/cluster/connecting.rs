@@ -52,10 +52,13 @@ fn a_start_without_the_database_needs_a_copy_of_it() {
     let tried = |world: &World| config_check(&world.data().with_file_name("daylight.toml"));
     let (is_usable, said) = tried(&world);
     assert!(is_usable && said.contains("cluster.database: `postgres://") && said.contains("changes up to"), "{said}");
+    let same_name = format!("cluster.node: `a` runs at `http://{}`", world.address());
+    assert!(said.contains(&same_name) && said.ends_with("\nsettings: they can be used\n"), "{said}");
     world.kill();
     postgres.kill();
     let (is_usable, said) = tried(&world);
     assert!(!is_usable && said.contains("nothing listens on") && said.contains("hint: "), "{said}");
+    assert!(!said.contains("they can be used"), "{said}");
     let said = refused(&settings(&postgres));
     assert!(said.contains("nothing listens on `127.0.0.1:"), "{said}");
     world.resume();

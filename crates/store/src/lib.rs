@@ -62,7 +62,7 @@ pub use truth::catalog::{
 pub use truth::model::Model;
 pub use truth::postgres::{
     DatabaseAway, DatabaseDialling, DatabaseDoor, DatabaseOptions, DatabaseRefusal, DatabaseState, DatabaseStream,
-    Freshness, Leases, NodeRow, NodeState, try_database,
+    Freshness, Leases, NodeRow, NodeState, TriedDatabase, try_database,
 };
 pub use truth::readable::Unreadable;
 pub use truth::sqlite::{Sqlite, TRUTH_FORM};

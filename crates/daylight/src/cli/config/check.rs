@@ -11,7 +11,8 @@ use store::Error;
 /// Try whether the settings can be used
 ///
 /// Reads the settings as `daylight serve` does, connects to the database of `cluster.database`, and lists the journal in the object storage
-/// of `store.objects`, each where it is set. Changes nothing, and needs no data folder. A server may be running.
+/// of `store.objects`, each where it is set. Changes nothing, and needs no data folder. A server may be running: where a node with the name
+/// `cluster.node` lives, it says so.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check;
 
@@ -33,7 +34,6 @@ impl Check {
             let all: serde_json::Map<_, _> = tried.iter().map(one).collect();
             writeln!(context.out, "{:#}", serde_json::Value::from(all))?;
         } else {
-            writeln!(context.out, "settings: they can be used")?;
             for (what, went) in &tried {
                 match went {
                     Ok(text) => writeln!(context.out, "{what}: {}", plain(text))?,
@@ -43,7 +43,8 @@ impl Check {
         }
         match tried.into_iter().find_map(|(what, went)| Some((what, went.err()?))) {
             Some((what, error)) => Err(Failure::new(format!("{what} cannot be used"), error.hint()).into()),
-            None => Ok(()),
+            None if context.flags.json => Ok(()),
+            None => Ok(writeln!(context.out, "settings: they can be used")?),
         }
     }
 }
@@ -52,11 +53,21 @@ fn tried(settings: &Settings) -> anyhow::Result<Vec<Tried>> {
     let (mut tried, stored) = (Vec::new(), StoredObjects::of(settings)?);
     if let Some(options) = database::of(settings)? {
         let place = stored.get().map(|objects| objects.url.as_str());
-        let went = store::try_database(&options, place).map(|last| match last {
-            Some(last) => format!("`{}` has changes up to {}", options.url, last.0),
+        let mut same_name = None;
+        let went = store::try_database(&options, place).map(|tried| match tried {
+            Some(tried) => {
+                same_name = tried.same_name;
+                format!("`{}` has changes up to {}", options.url, tried.last.0)
+            }
             None => format!("`{}` has no tables yet, which the first server makes", options.url),
         });
         tried.push(("cluster.database", went));
+        if let Some(url) = same_name {
+            let node = &options.node;
+            let text =
+                format!("`{node}` runs at `{url}`; unless it is the server of this data folder, choose another name");
+            tried.push(("cluster.node", Ok(text)));
+        }
     }
     if let Some(objects) = stored.get() {
         let went = store::list_segments(objects).map(|segments| format!("`{}` has {segments} segments", objects.url));

@@ -3,7 +3,7 @@
 use super::objects_place::{PLACE, is_shared};
 use super::options::{DatabaseOptions, DatabaseStream};
 use super::refusal::DatabaseRefusal;
-use super::schema::{COUNTER, LOOK, NOTE};
+use super::schema::{COUNTER, LIVES, LOOK, NOTE};
 use super::session::{ANSWER, Unusable, may_be_used};
 use crate::error::{Error, Result};
 use crate::journal::record::Seq;
@@ -34,18 +34,27 @@ pub(super) async fn dial(
     Ok(connected.map_err(|_| Unusable::silent())??)
 }
 
-/// Whether the database can be used by a node that keeps bytes at `objects`, or in its data folder: an error with the cause, or the number of
-/// its last change. `None`: it has no tables yet. Changes nothing there. Blocks.
-pub fn try_database(options: &DatabaseOptions, objects: Option<&str>) -> Result<Option<Seq>> {
+/// A database that can be used.
+#[derive(Debug)]
+pub struct TriedDatabase {
+    /// The number of its last change.
+    pub last: Seq,
+    /// The URL of a living node with the name of this one: this one itself, or another one, beside which no start succeeds.
+    pub same_name: Option<String>,
+}
+
+/// Whether the database can be used by a node that keeps bytes at `objects`, or in its data folder: an error with the cause, or what it has.
+/// `None`: it has no tables yet. Changes nothing there. Blocks.
+pub fn try_database(options: &DatabaseOptions, objects: Option<&str>) -> Result<Option<TriedDatabase>> {
     let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::thread)?;
     let looked = runtime.block_on(async { timeout(options.patience, look(options)).await });
     let found = looked.unwrap_or_else(|_| Err(Unusable::silent())).map_err(|why| why.told(&options.url))?;
-    let Some((last, noted)) = found else { return Ok(None) };
-    is_shared(noted.as_deref(), objects).map(|()| Some(last))
+    let Some((tried, noted)) = found else { return Ok(None) };
+    is_shared(noted.as_deref(), objects).map(|()| Some(tried))
 }
 
-/// The number of the last change, and the place of the bytes; `None`: there are no tables.
-async fn look(options: &DatabaseOptions) -> Result<Option<(Seq, Option<String>)>, Unusable> {
+/// What it has, and the place of the bytes; `None`: there are no tables.
+async fn look(options: &DatabaseOptions) -> Result<Option<(TriedDatabase, Option<String>)>, Unusable> {
     let (client, connection) = dial(options).await?;
     let asked = async {
         let row = client.query_one(LOOK, &[]).await?;
@@ -54,7 +63,8 @@ async fn look(options: &DatabaseOptions) -> Result<Option<(Seq, Option<String>)>
         }
         let last = Seq(client.query_one(COUNTER, &[]).await?.get::<_, i64>(0).cast_unsigned());
         let noted = client.query_opt(NOTE, &[&PLACE]).await?;
-        Ok(Some((last, noted.map(|row| row.get(0)))))
+        let same_name = client.query_opt(LIVES, &[&options.node]).await?.map(|row| row.get(0));
+        Ok(Some((TriedDatabase { last, same_name }, noted.map(|row| row.get(0)))))
     };
     match select(pin!(asked), pin!(connection)).await {
         Either::Left((answer, _)) => answer,

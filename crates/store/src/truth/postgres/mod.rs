@@ -45,7 +45,7 @@ mod state;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use dial::try_database;
+pub use dial::{TriedDatabase, try_database};
 pub(crate) use everywhere::Everywhere;
 pub(crate) use freshness::Answers;
 pub use freshness::Freshness;

@@ -168,6 +168,10 @@ pub(super) const COUNTER: &str = "SELECT seq FROM daylight.counter";
 /// A note.
 pub(super) const NOTE: &str = "SELECT body FROM daylight.note WHERE name = $1";
 
+/// The URL of the node with a name, if it has beaten within three seconds ([`super::rhythm::GONE`]).
+pub(super) const LIVES: &str = "
+    SELECT url FROM daylight.node WHERE name = $1 AND state <> 'gone' AND at > clock_timestamp() - interval '3 seconds'";
+
 /// One append.
 pub(super) const APPEND: &str = "SELECT answer, number, others FROM daylight.append($1, $2, $3, $4, $5, $6, $7, $8)";
 
