@@ -148,7 +148,8 @@ fn an_event_is_found_whichever_node_has_it(three: &mut Three) {
         assert!(said.contains("\nnode     a\n") && code == Some(0), "{said}");
     }
     three.0[2].admin().get(&format!("/api/v1/events/{id}?nodes=here")).expect(404);
-    three.0[2].admin().get("/api/v1/events/00000000000000ff").expect(404);
+    let unknown = three.0[2].admin().get("/api/v1/events/00000000000000ff").expect(404);
+    assert!(unknown.text().contains("none of the nodes has the event `00000000000000ff`"), "{unknown:?}");
 }
 
 fn a_finding_names_its_nodes(three: &mut Three) {
@@ -242,4 +243,30 @@ fn a_node_that_does_not_answer_is_named_and_the_others_answer(three: &mut Three)
         let error = all(three)["nodes"][2]["error"].clone();
         error == "it has stopped, or gives no sign of life"
     });
+}
+
+#[test]
+fn a_node_whose_address_leads_to_another_one_is_named_with_that_address() {
+    let postgres = Postgres::start();
+    let one = World::start_with_file_and(&settings_of(&postgres, "a"), VARIABLES);
+    let further = format!("address = \"http://{}\"\n", one.address());
+    let _other = World::start_with_file_and(&(settings_of(&postgres, "b") + &further), VARIABLES);
+    await_true("both serve", || {
+        let cluster = one.admin().get("/api/v1/cluster").expect(200).json();
+        cluster["nodes"].as_array().unwrap().iter().filter(|node| node["state"] == "serving").count() == 2
+    });
+    let why = format!("`http://{}` refuses the call (401)", one.address());
+    let tells = |said: &str| said.contains(&why) && said.contains("hint: check `cluster.address` of node `b`");
+    for line in ["ask count", "findings", "explain --event 00000000000000ff"] {
+        let (said, _) = one.says(line);
+        assert!(tells(&said) && said.contains("node `b` did not answer: ") && !said.contains('{'), "{line}: {said}");
+    }
+    let (_, mut stream) = tail::listen(&one.admin(), "status = 404");
+    let told = loop {
+        match stream.message().unwrap() {
+            (kind, data) if kind == "node" => break data,
+            _ => {}
+        }
+    };
+    assert!(told["node"] == "b" && tells(told["error"].as_str().unwrap()), "{told}");
 }

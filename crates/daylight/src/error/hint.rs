@@ -68,7 +68,7 @@ impl Error {
             Error::NoSuchReceiver { .. } => "`daylight alerts` lists the receivers".into(),
             Error::NotMuted { .. } => "`daylight findings --state muted` lists the muted findings".into(),
             Error::EventOfSilent { .. } => "the event may be there; `daylight cluster status` shows the nodes".into(),
-            Error::NoSuchEvent(_) => {
+            Error::NoSuchEvent(_) | Error::EventOfNoNode(_) => {
                 "the request may be under way, or it was one of many answers from memory, of which a sample is kept; the settings \
                  `telemetry.keep_bytes` and `telemetry.keep_days` limit how long events are kept"
                     .into()

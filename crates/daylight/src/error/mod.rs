@@ -95,8 +95,11 @@ pub enum Error {
     /// No event with that id is kept.
     #[error("the server does not have the event `{0}`")]
     NoSuchEvent(EventId),
+    /// All nodes were asked, and none has the event.
+    #[error("none of the nodes has the event `{0}`; all of them answered")]
+    EventOfNoNode(EventId),
     /// No node that answered has the event, and some did not answer.
-    #[error("the nodes that answered do not have the event `{id}`; {silent}")]
+    #[error("none of the nodes that answered has the event `{id}`; {silent}")]
     EventOfSilent {
         /// The id.
         id: EventId,
@@ -197,9 +200,11 @@ impl Error {
             Error::HookForged(_) => Reason::SignatureWrong,
             Error::HookSecretUnread(_) => Reason::UpstreamMisset,
             Error::Access(error) => error.reason(),
-            Error::Input(_) | Error::Form(_) | Error::NoSuchEvent(_) | Error::EventOfSilent { .. } => {
-                Reason::InputInvalid
-            }
+            Error::Input(_)
+            | Error::Form(_)
+            | Error::NoSuchEvent(_)
+            | Error::EventOfNoNode(_)
+            | Error::EventOfSilent { .. } => Reason::InputInvalid,
             Error::Question(_)
             | Error::NoSuchFinding { .. }
             | Error::NoSuchReceiver { .. }

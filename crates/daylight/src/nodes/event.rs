@@ -23,7 +23,7 @@ pub(crate) async fn find(others: &Others, id: EventId, event: &mut Event) -> Res
         }
     }
     if silent.is_empty() {
-        return Err(Error::NoSuchEvent(id));
+        return Err(Error::EventOfNoNode(id));
     }
     Err(Error::EventOfSilent { id, silent: silent.join("; ") })
 }

@@ -17,7 +17,7 @@ use client::{Client, ClientOptions, Content, Response, Trust};
 use front::Request;
 use futures_util::future::join_all;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Serialize;
 use std::time::Duration;
 use store::{NodeRow, NodeState, Store};
@@ -104,7 +104,8 @@ impl Others {
             trust: Trust::MACHINE,
         };
         let request = self.request(&to, method, &target, body);
-        Box::pin(Client::new(options).call(request)).await.map_err(|error| error.to_string())
+        let answer = Box::pin(Client::new(options).call(request)).await;
+        accepted(&to, answer.map_err(|error| error.to_string()))
     }
 
     fn request(&self, to: &NodeRow, method: Method, target: &str, body: Bytes) -> client::Request {
@@ -113,6 +114,18 @@ impl Others {
         headers.extend(proof::make(&self.own, to, &method, target).map(|proof| (proof::HEADER, proof)));
         let url = format!("{}{target}", to.url);
         client::Request { method, url, headers, token: None, body: Content::Bytes(body) }
+    }
+}
+
+/// The answer of `to`, unless it does not accept the proof.
+fn accepted(to: &NodeRow, answer: Result<Response, String>) -> Result<Response, String> {
+    let NodeRow { name, url, .. } = to;
+    match answer {
+        Ok(response) if response.status == StatusCode::UNAUTHORIZED => Err(format!(
+            "`{url}` refuses the call (401), as another node or program does, or a node without the database (hint: check \
+             `cluster.address` of node `{name}`)"
+        )),
+        answer => answer,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Live events of the other nodes: their streams of Server-Sent Events, message by message, with the name of the node in each.
 
-use super::{ANSWER_MAX, CONNECT, GONE, Others, body};
+use super::{ANSWER_MAX, CONNECT, GONE, Others, accepted, body};
 use bytes::Bytes;
 use client::{ClientOptions, Connection, Trust};
 use http::Method;
@@ -139,7 +139,7 @@ impl Stream {
         loop {
             match timeout(LOOK, call.as_mut()).await {
                 Ok(ended) => {
-                    let ended = body(ended.map_err(|error| error.to_string()));
+                    let ended = body(accepted(&to, ended.map_err(|error| error.to_string())));
                     return ended.map_or_else(|why| why, |_| "it ended the stream".to_owned());
                 }
                 Err(_) if running(store, &node).is_none() => return GONE.to_owned(),

@@ -12,6 +12,7 @@ pub(crate) fn of(error: &Error) -> StatusCode {
     match error {
         Error::Access(access::Error::NoSuchToken(_))
         | Error::NoSuchEvent(_)
+        | Error::EventOfNoNode(_)
         | Error::EventOfSilent { .. }
         | Error::NoSuchFinding { .. }
         | Error::NoSuchReceiver { .. }
