@@ -71,6 +71,7 @@ fn a_folder_moves_in_although_the_command_is_killed_and_an_empty_folder_becomes_
     let moved: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!((moved["last"].as_u64(), &moved["missing"]), (Some(journal(&postgres).len() as u64), &0.into()));
     let again = adopt(&world).output().unwrap();
+    assert!(again.status.success(), "{again:?}");
     let again: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!((&again["last"], &again["sent"]), (&moved["last"], &0.into()), "nothing is left to be moved");
     fs::rename(world.data(), world.data().with_file_name("former")).unwrap();

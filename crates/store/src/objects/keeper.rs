@@ -8,6 +8,7 @@ use crate::disk::Disk;
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
 use crate::error::{Error, Result};
+use crate::journal::record::Seq;
 use crate::objects::Objects;
 use crate::objects::bell::{Bell, Rung};
 use crate::objects::blobs::{NamedBlob, ObjectBlobs};
@@ -15,6 +16,7 @@ use crate::objects::local_copies::LocalCopies;
 use crate::objects::place;
 use crate::objects::round::{Copying, Round, RoundState};
 use crate::objects::segment_copies::SegmentCopies;
+use crate::objects::state::ObjectsState;
 use crate::store::progress::Progress;
 use crate::truth::catalog::Catalog;
 use crate::truth::postgres::{Leases, PLACE, is_shared};
@@ -39,6 +41,8 @@ const COPIES_AFTER: Duration = Duration::from_secs(5);
 const LOOKS: u32 = 8;
 /// The pause before that.
 const LOOKS_AFTER: Duration = Duration::from_millis(250);
+/// How long a move of a folder waits until this node copies segments, and how often it looks: a node gets the lease with its next beats.
+const COPIED: [Duration; 2] = [Duration::from_secs(10), Duration::from_millis(50)];
 
 /// Whether this store may write to object storage.
 #[derive(Debug, Clone)]
@@ -148,6 +152,18 @@ impl Keeper {
                 None => rounds.changed().await.map_err(|_| Error::Closed)?,
             }
         }
+    }
+
+    /// Waits until a segment in object storage has this change. Gives up after some seconds: another node copies segments then.
+    pub(crate) async fn copied(&self, state: &ObjectsState, last: Seq) {
+        let [limit, every] = COPIED;
+        let copied = async {
+            while state.copied() < last {
+                self.bell.ring();
+                sleep(every).await;
+            }
+        };
+        let _ = timeout(limit, copied).await;
     }
 
     /// Copies the remaining segments and ends the thread.

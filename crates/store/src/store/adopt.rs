@@ -27,12 +27,17 @@ pub struct Adopted {
 
 impl Store {
     /// Waits until the database has all changes of the data folder, and object storage all bytes. After a failure it can be called
-    /// again: what was moved stays. The last segments are copied when the store closes.
+    /// again: what was moved stays.
     pub async fn adopt(&self, progress: &mut dyn FnMut(Progress), event: &mut Event) -> Result<Adopted> {
         // Compares the history of the database with that of the folder, and writes what the database lacks.
         self.follow(event).await?;
         let (sent, missing) = match &self.objects {
-            Some(objects) => objects.keeper.round(progress).await?,
+            Some(objects) => {
+                let round = objects.keeper.round(progress).await?;
+                let last = self.ship_now(event).await?;
+                objects.keeper.copied(&objects.blobs.calls.state, last).await;
+                round
+            }
             None => (0, 0),
         };
         Ok(Adopted { last: self.last(), sent, missing })
