@@ -17,7 +17,7 @@ use client::{Client, ClientOptions, Content, Response, Trust};
 use front::Request;
 use futures_util::future::join_all;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method};
 use serde::Serialize;
 use std::time::Duration;
 use store::{NodeRow, NodeState, Store};
@@ -31,6 +31,8 @@ const CONNECT: Duration = Duration::from_secs(1);
 const ANSWER_MAX: u64 = 32 << 20;
 /// The most bytes of the words of a refusal that are told.
 const REFUSAL_MAX: usize = 200;
+/// The status with which a server refuses a call whose proof it does not know.
+const UNPROVEN: u16 = 401;
 /// Why a node is not asked.
 const GONE: &str = "it has stopped, or gives no sign of life";
 
@@ -121,7 +123,7 @@ impl Others {
 fn accepted(to: &NodeRow, answer: Result<Response, String>) -> Result<Response, String> {
     let NodeRow { name, url, .. } = to;
     match answer {
-        Ok(response) if response.status == StatusCode::UNAUTHORIZED => Err(format!(
+        Ok(response) if response.status.as_u16() == UNPROVEN => Err(format!(
             "`{url}` refuses the call (401), as another node or program does, or a node without the database (hint: check \
              `cluster.address` of node `{name}`)"
         )),
