@@ -15,7 +15,7 @@ pub(super) struct Cluster {
     database: Option<Engine>,
     /// Object storage; null: the data folder has the bytes of packages.
     objects: Option<Engine>,
-    /// The nodes, as the last beat of this one saw them, this one first; empty without a database.
+    /// This node, and the others as its last beat saw them; empty without a database.
     nodes: Vec<Node>,
     /// The work that one node does for all.
     leases: Vec<Lease>,
@@ -52,12 +52,12 @@ struct Node {
     state: &'static str,
     /// Whether its answers are those of now. Others have `Daylight-Stale`.
     fresh: bool,
-    /// The number of the last change that it has.
-    last: u64,
-    /// So many changes it lacks.
-    behind: u64,
-    /// When it was heard of last, in milliseconds before the last beat of this node.
-    beat_age_ms: u64,
+    /// The number of the last change that it has; null: it has told of none, as one does whose history has parted from that of the database.
+    last: Option<u64>,
+    /// So many changes it lacks; null: it is not known, as where the histories have parted.
+    behind: Option<u64>,
+    /// When it was heard of last, in milliseconds before the last beat of this node; null: the database has no beat of it.
+    beat_age_ms: Option<u64>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -76,7 +76,7 @@ pub(super) fn show(app: &App) -> Value {
         let away = database.away();
         Engine {
             url: database.url().to_owned(),
-            last: Some(store.last_of_all().0),
+            last: Some(store.last_of_all().0).filter(|last| *last > 0),
             away_since: away.as_ref().map(|away| Moment(away.since)),
             why: away.map(|away| away.cause),
         }
@@ -93,22 +93,32 @@ pub(super) fn show(app: &App) -> Value {
                 .any(|(name, node)| name == "segments" && all.iter().any(|one| one.is_self && one.name == *node));
         Engine { url: objects.url().to_owned(), last: copies.then(|| objects.copied().0), away_since, why }
     });
-    let newest = all.iter().map(|node| node.seen).chain([last]).max().unwrap_or(last);
+    // Nothing is known of what it lacks while it follows nobody.
+    let follows = !all.is_empty() && !store.database().is_some_and(DatabaseState::has_parted);
+    let newest = all.iter().filter(|node| !node.is_self).map(|node| node.seen).chain([store.last_of_all()]).max();
     // What was heard of others counts only as long as this node hears something.
     let is_fresh = |node: &NodeRow| match node.is_self {
         true => store.freshness().is_fresh(),
         false => node.fresh && !store.database().is_some_and(DatabaseState::is_away),
     };
-    let nodes = all.into_iter().map(|node| Node::new(NodeRow { fresh: is_fresh(&node), ..node }, newest)).collect();
+    let beat_age_ms = all.iter().find(|node| node.is_self).and_then(|node| node.beat_age_ms);
+    let own = store.this_node().map(|own| NodeRow { seen: last, beat_age_ms, ..own });
+    let nodes = own.into_iter().chain(all.into_iter().filter(|node| !node.is_self)).map(|node| {
+        let newest = newest.filter(|_| follows || !node.is_self);
+        Node::new(NodeRow { fresh: is_fresh(&node), ..node }, newest)
+    });
+    let nodes = nodes.collect();
     let leases = leases.into_iter().map(|(name, node)| Lease { name, node }).collect();
     json!(Cluster { last: last.0, database, objects, nodes, leases })
 }
 
 impl Node {
-    fn new(row: NodeRow, newest: Seq) -> Self {
+    /// `newest`: the last change of the history that the node follows, as far as it is known.
+    fn new(row: NodeRow, newest: Option<Seq>) -> Self {
         let NodeRow { name, url, version, form, state, fresh, seen, beat_age_ms, is_self, .. } = row;
         let state = state.as_str();
-        let behind = newest.0.saturating_sub(seen.0);
-        Self { name, is_this: is_self, url, version, form, state, fresh, last: seen.0, behind, beat_age_ms }
+        let last = Some(seen.0).filter(|last| is_self || *last > 0);
+        let behind = newest.zip(last).map(|(newest, last)| newest.0.saturating_sub(last));
+        Self { name, is_this: is_self, url, version, form, state, fresh, last, behind, beat_age_ms }
     }
 }

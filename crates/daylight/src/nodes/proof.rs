@@ -59,7 +59,7 @@ mod tests {
             state: NodeState::Serving,
             fresh: true,
             seen: Seq(1),
-            beat_age_ms: 0,
+            beat_age_ms: Some(0),
             is_self: name == own,
         };
         ["a", "b", "c"].map(node).to_vec()

@@ -14,6 +14,7 @@ pub(crate) mod holdings;
 mod journal_search;
 mod last_use;
 mod late_digests;
+mod nodes;
 pub(crate) mod objects;
 mod open;
 mod open_objects;
@@ -58,7 +59,7 @@ use crate::store::holdings::Holdings;
 use crate::store::objects::StoreObjects;
 use crate::store::progress::Progress;
 use crate::truth::catalog::{Batch, Catalog, CommitError, JournalRow};
-use crate::truth::postgres::{DatabaseState, Everywhere, Freshness, Leases, Member, NodeRow, NodeState};
+use crate::truth::postgres::{DatabaseState, Everywhere, Freshness, Leases, Member, NodeState};
 use crate::truth::readable::{Readability, Unreadable};
 use crate::writer::Writer;
 use crate::writer::committer::{CLOCK_CORRECTION, Committer};
@@ -228,21 +229,6 @@ impl Store {
     /// An error while tokens are not believed, as this node has not heard of the others for longer than [`DatabaseOptions::stale_private`].
     pub fn believes_tokens(&self) -> Result<()> {
         self.member.as_ref().map_or(Ok(()), |member| member.believes_tokens())
-    }
-
-    /// All nodes as the last beat saw them, this one first. Empty without a database.
-    pub fn nodes(&self) -> Vec<NodeRow> {
-        self.member.as_ref().map(|member| member.told()).unwrap_or_default()
-    }
-
-    /// The number of living nodes, this one included.
-    pub fn living(&self) -> u64 {
-        self.member.as_ref().map_or(1, |member| member.living())
-    }
-
-    /// The number of the last change in the database, as the last beat saw it, or that of this store if it knows of none or of more.
-    pub fn last_of_all(&self) -> Seq {
-        self.member.as_ref().map_or(Seq(0), |member| member.counter()).max(self.last())
     }
 
     /// This node is about to stop, so others do the work that one does for all.

@@ -15,7 +15,7 @@ const CLUSTER: &str = "/api/v1/cluster";
 /// Show the nodes that share a database, what each of them lacks, and which one does the work for all
 ///
 /// The running server answers from memory, as its last beat saw the others, also while the database is away. BEHIND is the number of changes
-/// that a node lacks, and HEARD OF the time since its last beat. A node that is not FRESH answers with `Daylight-Stale` until it has heard of the database again.
+/// that a node lacks, and HEARD OF the time since its last beat; `-` is an unknown value, as BEHIND of a node whose history has parted. A node that is not FRESH answers with `Daylight-Stale` until it has heard of the database again.
 /// With `--config`, and without `--server`, it asks the server of that file on this machine.
 #[derive(Debug, clap::Args)]
 pub(super) struct Status;
@@ -45,9 +45,9 @@ struct Node {
     version: String,
     state: String,
     fresh: bool,
-    last: u64,
-    behind: u64,
-    beat_age_ms: u64,
+    last: Option<u64>,
+    behind: Option<u64>,
+    beat_age_ms: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -100,7 +100,13 @@ fn write(answer: Value, out: &mut dyn Write) -> anyhow::Result<()> {
     };
     let rows: Vec<_> = nodes.iter().map(|node| node.row(work(node))).collect();
     let head = ["NODE", "STATE", "FRESH", "LAST", "BEHIND", "HEARD OF", "VERSION", "URL", "DOES"];
-    Ok(table::write(out, head, rows)?)
+    table::write(out, head, rows)?;
+    if let [node] = &nodes[..]
+        && node.beat_age_ms.is_none()
+    {
+        writeln!(out, "\nother nodes are not known: this one has not worked with the database since its start")?;
+    }
+    Ok(())
 }
 
 impl Engine {
@@ -119,13 +125,14 @@ impl Node {
     fn row(&self, does: String) -> [String; 9] {
         let name = if self.is_this { format!("{} (this)", self.name) } else { self.name.clone() };
         let fresh = if self.fresh { "yes" } else { "no" };
+        let known = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         [
             name,
             self.state.clone(),
             fresh.to_owned(),
-            self.last.to_string(),
-            self.behind.to_string(),
-            format!("{:.1} s", self.beat_age_ms as f64 / 1e3),
+            known(self.last),
+            known(self.behind),
+            self.beat_age_ms.map_or_else(|| "-".to_owned(), |age_ms| format!("{:.1} s", age_ms as f64 / 1e3)),
             self.version.clone(),
             self.url.clone(),
             does,
@@ -183,5 +190,24 @@ mod tests {
             ["a (this)", "serving", "yes", "9", "0", "0.1 s", "1.0", "http://a:8080", "collect,follow"]
         );
         assert_eq!(cells(lines[5]), ["b", "gone", "no", "7", "2", "0.1 s", "1.0", "http://b:8080", "-"]);
+    }
+
+    #[test]
+    fn a_node_that_has_not_reached_the_database_tells_its_last_change_and_what_it_does_not_know() {
+        let told = told(json!({
+            "last": 9, "database": { "url": "postgres://db", "last": 9, "away_since": "2026-01-01T00:00:00.000Z", "why": "refused" },
+            "objects": null, "leases": [],
+            "nodes": [{
+                "name": "a", "is_this": true, "url": "http://a:8080", "version": "1.0", "form": 3, "state": "serving",
+                "fresh": false, "last": 9, "behind": null, "beat_age_ms": null,
+            }],
+        }));
+        let row = told.lines().find(|line| line.starts_with("a (this)")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(cells, ["a", "(this)", "serving", "no", "9", "-", "-", "1.0", "http://a:8080", "-"]);
+        assert!(
+            told.ends_with("\nother nodes are not known: this one has not worked with the database since its start\n"),
+            "{told}"
+        );
     }
 }

@@ -185,6 +185,23 @@ impl Member {
         self.nodes.told(&self.by.instance)
     }
 
+    /// This node, as it knows itself.
+    pub(crate) fn own(&self) -> NodeRow {
+        NodeRow {
+            name: self.by.node.clone(),
+            instance: self.by.instance.clone(),
+            beat: self.beats.load(Ordering::Acquire),
+            url: self.options.node_url.clone(),
+            version: self.options.version.clone(),
+            form: JournalRow::VERSION,
+            state: self.state(),
+            fresh: self.freshness.is_fresh(),
+            seen: Seq(self.seen.load(Ordering::Acquire)),
+            beat_age_ms: None,
+            is_self: true,
+        }
+    }
+
     /// The nodes that live, this one included.
     pub(crate) fn living(&self) -> u64 {
         self.nodes.living(&self.by.instance)

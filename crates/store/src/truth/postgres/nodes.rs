@@ -54,8 +54,8 @@ pub struct NodeRow {
     pub fresh: bool,
     /// The last change that it has.
     pub seen: Seq,
-    /// Milliseconds since its last beat, by the clock of the database.
-    pub beat_age_ms: u64,
+    /// Milliseconds since its last beat, by the clock of the database; `None`: the database has no beat of it.
+    pub beat_age_ms: Option<u64>,
     /// Whether it is this node.
     pub is_self: bool,
 }
@@ -205,7 +205,7 @@ impl Row {
             state: self.state,
             fresh: self.fresh,
             seen: self.seen,
-            beat_age_ms: self.age_ms,
+            beat_age_ms: Some(self.age_ms),
         }
     }
 }
