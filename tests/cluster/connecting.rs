@@ -4,6 +4,7 @@ use super::{VARIABLES, settings, settings_of, world_on};
 use crate::objects::shared;
 use crate::tls::Certificate;
 use crate::world::{FIRST, Gem, Index, ObjectProduct, Postgres, World, await_true, program};
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
@@ -61,7 +62,15 @@ fn a_start_without_the_database_needs_a_copy_of_it() {
     assert!(!said.contains("they can be used"), "{said}");
     let said = refused(&settings(&postgres));
     assert!(said.contains("nothing listens on `127.0.0.1:"), "{said}");
+    assert!(
+        said.contains("a first start needs the database") && !said.contains("copy, and nothing is written"),
+        "{said}"
+    );
     world.resume();
+    let cluster = world.admin().get("/api/v1/cluster").expect(200).json();
+    let own = &cluster["nodes"][0];
+    assert_eq!((&own["name"], &own["last"], &cluster["nodes"][1]), (&json!("a"), &cluster["last"], &Value::Null));
+    assert_eq!((&own["behind"], &own["beat_age_ms"], &own["fresh"]), (&Value::Null, &Value::Null, &json!(false)));
     assert_eq!(Index::read(&world.admin(), FIRST).offered.len(), 1);
     let ready = world.anon().get("/health/ready").expect(200);
     assert!(ready.text().contains("degraded: read-only: "), "{ready:?}");

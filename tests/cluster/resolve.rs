@@ -97,7 +97,10 @@ fn both_histories_are_shown_and_without_a_choice_nothing_is_changed() {
     assert_eq!((journal(&postgres), given_up(&first)), (rows, None));
     first.resume();
     first.await_log("daylight cluster resolve");
-    assert!(refusal(&resolve(&first, &[])).contains("another process uses"));
+    assert_eq!(refusal(&resolve(&first, &[])).matches("uses").count(), 1, "it is said once");
+    let cluster = first.admin().get("/api/v1/cluster").expect(200).json();
+    assert_eq!((&cluster["nodes"][0]["last"], &cluster["nodes"][0]["behind"]), (&json!(common + 2), &Value::Null));
+    assert_eq!(cluster["database"]["last"], common + 1, "{cluster:#}");
     assert!(offers(&first, "lamp", "3.1.0"), "its reads go on");
     first.admin().push(FIRST, &Gem::new("lamp", "3.2.0")).expect(503);
     drop(second);

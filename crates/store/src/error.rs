@@ -265,7 +265,9 @@ pub enum Error {
         rows: u64,
     },
     /// The data folder has no copy of the truth, and the database that has it cannot be used.
-    #[error("the data folder has no copy of the changes, and the database `{url}` cannot be used: {cause}")]
+    #[error(
+        "a first start needs the database `{url}`, which cannot be used: {cause}; the data folder has no copy of its changes yet"
+    )]
     NoCopy {
         /// The database.
         url: String,

@@ -390,7 +390,7 @@ mod tests {
         let held = layout.lock().unwrap();
         let error = layout.lock().unwrap_err();
         assert!(error.to_string().contains(&folder.path().display().to_string()));
-        assert!(error.hint().unwrap().contains("another daylight process uses it"));
+        assert!(!error.hint().unwrap().contains("uses"), "the error says it");
         drop(held);
         layout.lock().unwrap();
     }

@@ -10,7 +10,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Locked(_) => {
-                Some("another daylight process uses it: wait until that ends, stop it, or name another folder".into())
+                Some("stop that process if it is a server, and otherwise wait until it ends; or name another folder".into())
             }
             Self::Foreign { .. } => Some("name an empty folder or one that does not exist yet with `--data`".into()),
             Self::TooNew { .. } => Some(
@@ -28,8 +28,13 @@ impl Error {
                 "set the clocks of this machine and of the database's machine right, best by NTP; everything is written again then"
                     .into(),
             ),
-            Self::DatabaseAway { .. } | Self::NoCopy { .. } => Some(
+            Self::DatabaseAway { .. } => Some(
                 "see whether PostgreSQL runs there and is no standby, and whether this machine reaches it; a server accepts changes again by itself"
+                    .into(),
+            ),
+            Self::NoCopy { .. } => Some(
+                "see whether PostgreSQL runs there and is no standby, and whether this machine reaches it; then start the server again: later \
+                 starts have a copy, and do not need the database"
                     .into(),
             ),
             Self::DatabaseRefuses { of, .. } => Some(of.hint().into()),

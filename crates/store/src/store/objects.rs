@@ -15,6 +15,7 @@ use crate::objects::keys::ObjectBlob;
 use crate::objects::state::ObjectsState;
 use crate::pool::lane::Lane;
 use crate::truth::catalog::{Batch, Catalog, CommitError, Conflict, Expect};
+use crate::truth::postgres::DatabaseState;
 use std::sync::Arc;
 use telemetry::{Event, Op};
 
@@ -56,7 +57,7 @@ impl Store {
         let published = published(&batch);
         if published.is_empty() {
             if objects.was_lost {
-                match objects.keeper.may_write(event).await {
+                match self.may_send(objects, event).await {
                     // They have another history, so nothing of it is put back.
                     Ok(()) | Err(Error::ObjectsAhead { .. }) => {}
                     Err(error) => return Err(error.into()),
@@ -64,7 +65,7 @@ impl Store {
             }
             return self.writer.commit(batch, event).await;
         }
-        objects.keeper.may_write(event).await?;
+        self.may_send(objects, event).await?;
         for _ in 0..ATTEMPTS {
             let mut attempt = batch.clone();
             for (hold, size_bytes) in &published {
@@ -87,12 +88,20 @@ impl Store {
         Err(Error::Busy(telemetry::BoundName::TruthWriter).into())
     }
 
+    /// An error unless bytes may be sent to object storage. Where the histories of this node and of the database have parted, object storage
+    /// may have the other one, too, and the error is that they have parted.
+    async fn may_send(&self, objects: &StoreObjects, event: &mut Event) -> Result<()> {
+        let is_ours = || self.database().and_then(DatabaseState::parted).map_or(Ok(()), Err);
+        is_ours()?;
+        objects.keeper.may_write(event).await.or_else(|error| is_ours().and(Err(error)))
+    }
+
     /// Makes the bytes of an upload durable, on the disk and in object storage: once this returns, a row may refer to them. The batch that names
     /// them is made afterwards, because sending takes long, and meanwhile others change what it would expect.
     pub async fn keep(&self, staged: Staged, event: &mut Event) -> Result<KeptBlob> {
         let kept = staged.keep(event).await?;
         if let Some(objects) = &self.objects {
-            objects.keeper.may_write(event).await?;
+            self.may_send(objects, event).await?;
             self.send_blob(objects, &kept.hold, kept.hashes.size_bytes, event).await?;
         }
         Ok(kept)

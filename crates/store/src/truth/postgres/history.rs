@@ -36,6 +36,9 @@ impl Ordered {
         if last > from {
             self.log.info("changes were read from the database", &[("first", &(from.0 + 1)), ("last", &last.0)]);
         }
+        if done.is_ok() {
+            self.link.state().is_copied();
+        }
         match done {
             Err(Error::DatabaseAway { url, cause }) if last == Seq(0) => Err(Error::NoCopy { url, cause }),
             // What the database lacks is put back once it can be.

@@ -55,6 +55,9 @@ impl Ordered {
         recorder: &Arc<Recorder>,
     ) -> Result<Self> {
         let state = DatabaseState::new(&options.url, clock, log.clone(), recorder);
+        if copy.last()? > Seq(0) {
+            state.is_copied();
+        }
         let link = Arc::new(Link::start(options, folder.id, state, log.clone(), recorder.clone())?);
         // What the database may lack is told before it can be put back.
         link.member().saw(copy.last()?, false);

@@ -23,6 +23,10 @@ pub struct DatabaseState {
     causes: Causes,
     /// The database has rows that contradict the copy, or belongs to others.
     other: Incident,
+    /// The error that tells it.
+    parted: Mutex<Option<Error>>,
+    /// The copy has the changes of the database, as far as they were known, and is read while it is away.
+    has_copy: AtomicBool,
     /// The database has a row that this program cannot take in.
     ahead: Incident,
     unfollowed: Mutex<Option<String>>,
@@ -66,6 +70,8 @@ impl DatabaseState {
             incident: Incident::default(),
             causes: Causes::default(),
             other: Incident::default(),
+            parted: Mutex::default(),
+            has_copy: AtomicBool::new(false),
             ahead: Incident::default(),
             unfollowed: Mutex::default(),
             refuses: AtomicBool::new(false),
@@ -98,10 +104,20 @@ impl DatabaseState {
         if self.causes.is_new(cause) {
             let mut text = "the database still cannot be used, for another cause than before";
             self.incident.begin(|| {
-                text = "the database cannot be used: everything is read from this node's copy, and nothing is written";
+                text = match self.has_copy.load(Ordering::Acquire) {
+                    true => {
+                        "the database cannot be used: everything is read from this node's copy, and nothing is written"
+                    }
+                    false => "the database cannot be used, and a first start needs it: it is tried again",
+                };
             });
             self.log.error(text, &[("database", &self.url), ("cause", &cause)]);
         }
+    }
+
+    /// The copy has its changes, as far as they are known.
+    pub(super) fn is_copied(&self) {
+        self.has_copy.store(true, Ordering::Release);
     }
 
     /// It answers, and nobody has to act.
@@ -199,10 +215,16 @@ impl DatabaseState {
         self.other.is_on()
     }
 
+    /// The error that tells this; `None`: it is not so.
+    pub(crate) fn parted(&self) -> Option<Error> {
+        lock(&self.parted).clone()
+    }
+
     /// It has another history than the copy, or is no database of ours: somebody has to act.
     pub(super) fn is_other(&self, error: &Error) {
         let cause = error.to_string();
         self.set(Some(&cause));
+        *lock(&self.parted) = Some(error.clone());
         self.other.begin(|| {
             let hint = error.hint().unwrap_or_default();
             self.log.error("nothing is written", &[("error", error), ("hint", &hint)]);
@@ -211,6 +233,7 @@ impl DatabaseState {
 
     /// It has the history of the copy.
     pub(super) fn is_ours(&self) {
+        *lock(&self.parted) = None;
         self.other.end(|| self.log.info("the database has the history of this node: everything is written", &[]));
         self.is_back();
     }

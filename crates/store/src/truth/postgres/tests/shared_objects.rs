@@ -4,9 +4,13 @@ use super::server::Server;
 use crate::journal::segments::Segment;
 use crate::tests::objects::in_memory;
 use crate::tests::{job, options, publication};
-use crate::truth::suite::{R, batch, entry, repository};
-use crate::{Batch, BlobLife, Change, DatabaseOptions, Digest, Objects, Seq, State, Store, StoreOptions, Withdrawal};
+use crate::truth::suite::{R, batch, entry, repository, setting};
+use crate::{
+    Batch, BlobLife, Change, CommitError, DatabaseOptions, Digest, Error, Objects, Seq, State, Store, StoreOptions,
+    Withdrawal,
+};
 use futures_util::TryStreamExt as _;
+use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,4 +112,36 @@ async fn one_node_copies_the_journal_and_the_next_one_goes_on_where_it_ended() {
     let names: Vec<_> = objects.store.list(Some(&objects.segments())).try_collect::<Vec<_>>().await.unwrap();
     assert!(names.len() as u64 <= other.last().0, "no row was copied twice: {names:?}");
     other.close();
+}
+
+#[tokio::test]
+async fn where_histories_have_parted_an_upload_is_refused_for_that_and_not_for_what_object_storage_has() {
+    let (server, folders) = (Server::start(), [(); 2].map(|()| tempfile::tempdir().unwrap()));
+    let (databases, objects) = ([server.database(), server.database()], in_memory());
+    let first = || repository(0, "first", &[], false);
+    let other = open(folders[0].path(), server.options(&databases[0]), &objects);
+    for number in 0..3 {
+        other.commit(batch(vec![], vec![setting("a", json!(number))]), &mut job()).await.unwrap();
+    }
+    while segments(&objects).await.0 < other.last() {
+        other.ship_now(&mut job()).await.unwrap();
+    }
+    other.close();
+    let database = || Some(server.options(&databases[1]));
+    let alone = Store::open(StoreOptions { database: database(), ..options(folders[1].path()) }).unwrap();
+    for change in [first(), setting("a", json!(1))] {
+        alone.commit(batch(vec![], vec![change]), &mut job()).await.unwrap();
+    }
+    alone.close();
+    server.promote(&databases[1], 1);
+    server.add_foreign(&databases[1], 1);
+    let parted = open(folders[1].path(), server.options(&databases[1]), &objects);
+    let ((bytes, change), event) = (publication("rack", 1), &mut job());
+    let mut staged = parted.stage(event).await.unwrap();
+    staged.write(bytes.into(), event).await.unwrap();
+    let holds = vec![staged.keep(event).await.unwrap().hold];
+    let refused = parted.commit(Batch { holds, ..batch(vec![], vec![change]) }, event).await;
+    assert!(matches!(refused, Err(CommitError::Error(Error::Parted { .. }))), "{refused:?}");
+    assert_eq!(parted.this_node().unwrap().seen, Seq(2), "it tells what it has");
+    parted.close();
 }
