@@ -87,15 +87,28 @@ fn a_server_that_was_stopped_calls_nothing_fresh_until_it_has_caught_up_and_hold
 fn a_server_without_postgresql_is_ready_and_not_fresh() {
     let postgres = Postgres::start();
     let one = node(&postgres, "a");
+    one.tree("files", "raw");
     assert_eq!(one.anon().get("/health/ready?fresh").status, 200);
     postgres.suspend();
     await_true("its answers are stale", || is_stale(&versions(&one)));
     let told = one.anon().get("/health/ready?fresh").expect(503);
     assert_eq!(told.text(), "not ready: changes of other machines may be missing\n");
     one.anon().get("/health/ready").expect(200);
+    let doubted = [
+        one.admin().yank(FIRST, "lamp", "1.0.0").expect(503),
+        one.admin().delete("files", "a/b.bin").expect(503),
+        one.admin().ask("DELETE", "/api/v1/repositories/elsewhere", &[], b"").expect(503),
+    ];
+    for refused in doubted {
+        let text = refused.text();
+        assert!(text.contains("other nodes may be missing") && refused.header("retry-after").is_some(), "{refused:?}");
+    }
+    one.admin().ask("DELETE", "/api/v1/nothing", &[], b"").expect(404);
     postgres.run_on();
     await_true("its answers are fresh", || one.anon().get("/health/ready?fresh").status == 200);
     assert!(!is_stale(&versions(&one)));
+    one.admin().yank(FIRST, "lamp", "1.0.0").expect(404);
+    one.admin().delete("files", "a/b.bin").expect(404);
 }
 
 #[test]

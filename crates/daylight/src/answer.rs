@@ -195,6 +195,7 @@ async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, ev
         Ok(Found::Tree(TreeFound::Folder(list))) => Box::pin(folder_page::of(app, list, &ask, event)).await?,
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request, receipt)),
         Err(error) if front::opens_pages(request) => return Err(error.into()), // as a web page
+        Err(error) if scope != Scope::Read && !is_fresh => return Err(error.into()), // another node may have it
         Err(error) => app.missing(error, &ask, url, event)?, // a proven absence is an answer, and may be a page
     };
     if ivy::is_about_to_upload(request, &ask, &reply, || app.clock.now()) {

@@ -67,6 +67,10 @@ impl Error {
             Error::NoSuchFinding { .. } => "`daylight findings --state pending,open,closed` lists the ids".into(),
             Error::NoSuchReceiver { .. } => "`daylight alerts` lists the receivers".into(),
             Error::NotMuted { .. } => "`daylight findings --state muted` lists the muted findings".into(),
+            Error::Unconfirmed => {
+                "try again in a moment, or through another node; `daylight cluster status` shows why this one does not follow the others"
+                    .into()
+            }
             Error::EventOfSilent { .. } => "the event may be there; `daylight cluster status` shows the nodes".into(),
             Error::NoSuchEvent(_) | Error::EventOfNoNode(_) => {
                 "the request may be under way, or it was one of many answers from memory, of which a sample is kept; the settings \

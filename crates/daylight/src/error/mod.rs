@@ -165,6 +165,9 @@ pub enum Error {
     /// Stored events cannot be read.
     #[error(transparent)]
     Unreadable(#[from] insight::Unreadable),
+    /// A change of something that this node lacks, while it may lack changes of others.
+    #[error("this node does not have what the request would change, and changes of other nodes may be missing here")]
+    Unconfirmed,
     /// A bug in Daylight.
     #[error("the server gave up the work on this request because of a defect")]
     GivenUp,
@@ -221,9 +224,17 @@ impl Error {
             Error::Busy { .. } | Error::BusyForOne { .. } => Reason::BoundFull,
             Error::Repository(error) => error.reason(),
             Error::Store(error) => repository::store_reason(error),
+            Error::Unconfirmed => Reason::TruthUnreachable,
             Error::Unreadable(_) => Reason::Io,
             Error::GivenUp | Error::NotRendered(_) => Reason::Panicked,
         }
+    }
+
+    /// Whether it says that something does not exist that another node may have made.
+    pub(crate) fn is_absence(&self) -> bool {
+        use Reason::{NoSuchFile, NoSuchOwner, NoSuchPackage, NoSuchRepository, NoSuchVersion, Withdrawn};
+        let reasons = [NoSuchFile, NoSuchOwner, NoSuchPackage, NoSuchRepository, NoSuchVersion, Withdrawn];
+        reasons.contains(&self.reason()) || matches!(self, Error::Access(access::Error::NoSuchToken(_)))
     }
 
     /// What clients are told instead of its text, which is for operators alone.

@@ -34,7 +34,7 @@ async fn answered(app: &App, request: &mut Request, event: &mut Event) -> Reply 
     let mut reply = match answer(app, request, &mut audience, event).await {
         Ok(reply) if app.server_timing == ServerTiming::Off => reply,
         // Boxed, so that the future of a usual answer has no room for an error.
-        answered => Box::pin(finish(app, answered, audience, request, event)).await,
+        answered => Box::pin(finish(app, answered, (audience, is_fresh), request, event)).await,
     };
     if !is_fresh {
         cache_headers::mark_unconfirmed(&mut reply.headers, event);
@@ -46,13 +46,18 @@ async fn answered(app: &App, request: &mut Request, event: &mut Event) -> Reply 
 async fn finish(
     app: &App,
     answered: Result<Reply>,
-    audience: Audience,
+    (audience, is_fresh): (Audience, bool),
     request: &mut Request,
     event: &mut Event,
 ) -> Reply {
     let mut reply = match answered {
         Ok(reply) => reply,
-        Err(error) => refuse(app, error, audience, request, event).await,
+        Err(error) => {
+            let is_change = !request.method.is_safe();
+            let is_doubted = is_change && error.is_absence() && !(is_fresh && app.store.freshness().is_fresh());
+            let error = if is_doubted { Error::Unconfirmed } else { error };
+            refuse(app, error, audience, request, event).await
+        }
     };
     if app.server_timing != ServerTiming::Off {
         server_timing::add(app, request, &mut reply, event).await;
