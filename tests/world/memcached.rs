@@ -2,13 +2,30 @@
 
 use super::{TIMEOUT, eventually};
 use rustix::process::{Pid, Signal};
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use tokio::net::TcpSocket;
 
-/// A port of loopback that was free a moment ago, for a server that takes only a number.
+/// How many ports nobody else gets meanwhile. The tests that run at the same time use fewer.
+const PORTS: usize = 256;
+
+/// A free port of loopback, for a server that takes only a number. A socket that does not listen keeps it from those who want any port, also
+/// while the server does not run. A server can listen there, as it says that it may use the port again (`SO_REUSEADDR`).
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static KEPT: Mutex<VecDeque<TcpSocket>> = Mutex::new(VecDeque::new());
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseaddr(true).unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let port = socket.local_addr().unwrap().port();
+    let mut kept = KEPT.lock().unwrap();
+    kept.push_back(socket);
+    if kept.len() > PORTS {
+        kept.pop_front();
+    }
+    port
 }
 
 /// A server. Dropping it kills it.
