@@ -1,7 +1,7 @@
 //! Clients of several nodes: some change packages and settings, each time on a node that chance chooses; others read, each on a node of its own.
 
 use super::chance::Chance;
-use super::record::{Record, Wanted};
+use super::record::{Record, Wanted, is_fresh};
 use crate::world::{Answer, Connection, Gem, Person, await_true, hex};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -55,9 +55,15 @@ impl Scene<'_> {
         }
         for node in self.nodes {
             for name in [self.gems(), self.trees(), self.files()] {
-                let is_known = || node.get(&format!("/api/v1/repositories/{name}")).status == 200;
-                assert!(is_known() || self.record.is_late_allowed(), "a node does not know {name}");
-                await_true("a node knows the repositories", is_known);
+                await_true("a node knows the repositories", || {
+                    let answer = node.get(&format!("/api/v1/repositories/{name}"));
+                    let may_lack_it = self.record.is_late_allowed() || !is_fresh(&answer);
+                    assert!(
+                        answer.status == 200 || answer.status == 404 && may_lack_it,
+                        "a node does not know {name}: {answer:?}"
+                    );
+                    answer.status == 200
+                });
             }
         }
     }

@@ -125,6 +125,7 @@ impl Record {
     }
 }
 
-fn is_fresh(answer: &Answer) -> bool {
+/// Whether an answer claims to be the present state.
+pub(super) fn is_fresh(answer: &Answer) -> bool {
     answer.header("daylight-stale").is_none()
 }
