@@ -3,7 +3,9 @@
 use super::{VARIABLES, journal, settings, settings_of, world_on};
 use crate::objects::shared;
 use crate::rebuild::{everything, fill};
-use crate::world::{Answer, FIRST, Gem, Index, ObjectProduct, ObjectServer, Postgres, World, eventually, program};
+use crate::world::{
+    Answer, FIRST, Gem, Index, ObjectProduct, ObjectServer, Postgres, World, await_true, eventually, program,
+};
 use serde_json::json;
 use std::fs;
 
@@ -71,7 +73,8 @@ fn what_a_promoted_standby_lacks_is_put_back_from_the_copy() {
     }
     let rows = journal(&postgres);
     postgres.fail_over(standby);
-    world.admin().push(FIRST, &Gem::new("lamp", "3.3.0")).expect(200);
+    // A change is refused if that took longer than changes wait.
+    await_true("changes go on", || world.admin().push(FIRST, &Gem::new("lamp", "3.3.0")).status == 200);
     world.await_log("put back");
     let now = journal(&postgres);
     assert_eq!((&now[..rows.len()], now.len()), (&rows[..], rows.len() + 1));

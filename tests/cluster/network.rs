@@ -141,7 +141,7 @@ fn a_node_that_is_cut_off_in_one_direction_calls_nothing_fresh_that_lacks_an_ack
                 break;
             }
         }
-        assert!(!is_stale(&site.versions(2)), "the others hear the database");
+        await_true("the others hear the database", || !is_stale(&site.versions(2)));
         site.network.mend();
         site.await_fresh(0);
         site.push(0, &format!("{round}.9.9")).expect(200);
