@@ -20,18 +20,27 @@ fn cluster(world: &World) -> Value {
     world.admin().get("/api/v1/cluster").expect(200).json()
 }
 
-/// Waits until this node sees that another one, or itself, does this work, and so many nodes live.
-fn await_holder(world: &World, work: &str, holder: &str, living: usize) {
+/// Waits until this node sees that one of these does this work, and so many nodes live. Returns the place of the one.
+fn await_holder(world: &World, work: &str, of: &[&str], living: usize) -> usize {
     eventually(|| {
         let seen = cluster(world);
         let nodes = seen["nodes"].as_array().unwrap().iter();
         let lives = |node: &&Value| matches!(node["state"].as_str(), Some("joining" | "serving"));
         let held = seen["leases"].as_array().unwrap().iter().find(|lease| lease["name"] == work);
-        match held.is_some_and(|lease| lease["node"] == holder) && nodes.filter(lives).count() == living {
-            true => Ok(()),
-            false => Err(format!("{seen:#}")),
-        }
-    });
+        let place = held.and_then(|lease| of.iter().position(|name| lease["node"] == *name));
+        place.filter(|_| nodes.filter(lives).count() == living).ok_or_else(|| format!("{seen:#}"))
+    })
+}
+
+/// Starts `a`, and `b` when `a` does this work. Returns the one that does it then, and the other one: a node that gets no processor for three
+/// seconds loses its work.
+fn two(work: &str, start: impl Fn(&str) -> World) -> [(&'static str, World); 2] {
+    let first = start("a");
+    await_holder(&first, work, &["a"], 1);
+    let mut nodes = [("a", first), ("b", start("b"))];
+    let holder = await_holder(&nodes[1].1, work, &["a", "b"], 2);
+    nodes.swap(0, holder);
+    nodes
 }
 
 fn versions(world: &World) -> String {
@@ -57,13 +66,14 @@ fn one_node_looks_at_an_upstream_for_all_and_another_one_when_it_is_gone() {
     let (postgres, upstream) = (Postgres::start(), World::start());
     let publish = |version: &str| upstream.admin().push(FIRST, &Gem::new("lamp", version)).expect(200);
     publish("1.0.0");
-    let mut one = node(&postgres, "a");
-    one.set_time(START);
-    one.remote_of("gem", "far", &upstream.url(FIRST));
-    await_holder(&one, "follow", "a", 1);
-    let other = node(&postgres, "b");
-    other.set_time(START);
-    await_holder(&other, "follow", "a", 2);
+    let [(_, mut one), (heir, other)] = two("follow", |name| {
+        let world = node(&postgres, name);
+        world.set_time(START);
+        if name == "a" {
+            world.remote_of("gem", "far", &upstream.url(FIRST));
+        }
+        world
+    });
     await_version(&one, "1.0.0");
     await_version(&other, "1.0.0");
     publish("2.0.0");
@@ -79,12 +89,12 @@ fn one_node_looks_at_an_upstream_for_all_and_another_one_when_it_is_gone() {
     let plan = other.admin().post_json("/api/v1/cleanup", &preview).expect(200).json();
     assert!(!plan["repositories"][0]["waits_until"].is_null(), "{plan}");
     one.kill();
-    await_holder(&other, "follow", "b", 1);
+    await_holder(&other, "follow", &[heir], 1);
     publish("3.0.0");
     other.set_time(LATER_STILL);
     await_version(&other, "3.0.0");
     one.resume();
-    await_holder(&one, "follow", "b", 2);
+    await_holder(&one, "follow", &[heir], 2);
 }
 
 #[test]
@@ -120,24 +130,24 @@ fn a_node_that_copies_no_segments_has_no_jobs_for_new_rows() {
 #[test]
 fn the_status_has_each_node_with_what_it_lacks_and_does() {
     let postgres = Postgres::start();
-    let mut nodes = ["a", "b"].map(|name| World::start_with_file_and(&settings_of(&postgres, name), VARIABLES));
-    let [one, other] = &nodes;
-    await_holder(other, "retention", "a", 2);
+    let start = |name: &str| World::start_with_file_and(&settings_of(&postgres, name), VARIABLES);
+    let [(holder, mut one), (heir, other)] = two("retention", start);
     let status = |world: &World, more: &[&str]| {
         let told = command(world, &[&["cluster", "status"], more].concat());
         assert!(told.status.success(), "{told:?}");
         String::from_utf8(told.stdout).unwrap()
     };
     one.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
-    let seen: Value = serde_json::from_str(&status(other, &["--json"])).unwrap();
+    let seen: Value = serde_json::from_str(&status(&other, &["--json"])).unwrap();
     assert!(seen["database"]["url"].as_str().unwrap().starts_with("postgres://") && seen["objects"].is_null());
-    assert_eq!((&seen["nodes"][0]["name"], &seen["nodes"][0]["is_this"]), (&"b".into(), &true.into()));
-    let told = status(one, &[]);
+    assert_eq!((&seen["nodes"][0]["name"], &seen["nodes"][0]["is_this"]), (&heir.into(), &true.into()));
+    let told = status(&one, &[]);
     assert!(told.contains("without `store.objects` each node lacks the packages"), "{told}");
     let row = |name: &str| told.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{told}"));
-    assert!(row("a (this)").contains("serving") && row("a (this)").contains("retention") && row("b ").contains("yes"));
-    nodes[0].stop();
-    await_holder(&nodes[1], "retention", "b", 1);
+    let [row_of_holder, row_of_heir] = [format!("{holder} (this)"), format!("{heir} ")].map(|begin| row(&begin));
+    assert!(row_of_holder.contains("serving") && row_of_holder.contains("retention") && row_of_heir.contains("yes"));
+    one.stop();
+    await_holder(&other, "retention", &[heir], 1);
     let alone = World::start();
     assert!(status(&alone, &[]).starts_with("database: none, the data folder has all "));
 }
