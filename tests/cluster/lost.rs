@@ -6,6 +6,7 @@ use crate::rebuild::{everything, fill};
 use crate::world::{
     Answer, FIRST, Gem, Index, ObjectProduct, ObjectServer, Postgres, World, await_true, eventually, program,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::fs;
 
@@ -87,6 +88,32 @@ fn what_a_promoted_standby_lacks_is_put_back_from_the_copy() {
     world.resume();
     world.admin().push(FIRST, &Gem::new("lamp", "3.4.0")).expect(200);
     assert_eq!(journal(&postgres)[..rows.len()], rows);
+}
+
+#[test]
+fn a_process_that_starts_during_a_failover_waits_for_the_nodes_that_it_cannot_know() {
+    let mut postgres = Postgres::start();
+    let [mut one, other] = ["a", "b"].map(|name| World::start_with_file_and(&settings_of(&postgres, name), VARIABLES));
+    one.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let standby = postgres.standby();
+    one.stop();
+    other.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
+    let rows = journal(&postgres);
+    let other = Pid::from_raw(other.id()).unwrap();
+    kill_process(other, Signal::STOP).unwrap();
+    postgres.fail_over(standby);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            one.resume();
+            one.admin().push(FIRST, &Gem::new("lamp", "2.0.0")).expect(200);
+        });
+        let later =
+            "SELECT EXISTS (SELECT FROM daylight.nodes_since WHERE at < clock_timestamp() - interval '2 seconds')";
+        await_true("the first node has connected", || postgres.sql(later) == "t");
+        kill_process(other, Signal::CONT).unwrap();
+    });
+    let now = journal(&postgres);
+    assert_eq!((&now[..rows.len()], now.len()), (&rows[..], rows.len() + 1));
 }
 
 /// A node on the database and the object storage below this prefix.
