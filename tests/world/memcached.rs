@@ -12,7 +12,7 @@ use tokio::net::TcpSocket;
 /// How many ports nobody else gets meanwhile. The tests that run at the same time use fewer.
 const PORTS: usize = 256;
 
-/// A free port of loopback, for a server that takes only a number. A socket that does not listen keeps it from those who want any port, also
+/// A free port of loopback, for a server that takes only a number. A socket that does not listen keeps it from others that want any port, also
 /// while the server does not run. A server can listen there, as it says that it may use the port again (`SO_REUSEADDR`).
 pub(crate) fn free_port() -> u16 {
     static KEPT: Mutex<VecDeque<TcpSocket>> = Mutex::new(VecDeque::new());
