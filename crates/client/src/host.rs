@@ -3,6 +3,7 @@
 use crate::circuit::{Admitted, Circuit, FailingPaths};
 use crate::error::Error;
 use crate::host_options::HostsOptions;
+use crate::places::{Place, Places};
 use crate::pool::Pool;
 use http::Uri;
 use std::future::poll_fn;
@@ -15,7 +16,7 @@ use std::time::Duration;
 use telemetry::lock;
 use telemetry::log::Incident;
 use telemetry::{Bound, BoundName, Clock, Event, Log, Millis, Op, Recorder, Slot, Tick, under_way};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// A host and its state.
@@ -26,8 +27,7 @@ pub(crate) struct Host {
     number: u64,
     clock: Clock,
     options: HostsOptions,
-    permits: Arc<Semaphore>,
-    places: Mutex<Places>,
+    places: Arc<Places>,
     calls: Arc<Bound>,
     health: Mutex<Health>,
     /// The period in which the circuit is open, for the log.
@@ -37,13 +37,6 @@ pub(crate) struct Host {
     hung: watch::Sender<u64>,
     hasher: RandomState,
     pub(crate) pool: Pool,
-}
-
-/// How many permits there are, those in use included, and how many there should be.
-#[derive(Debug)]
-struct Places {
-    all: usize,
-    wanted: usize,
 }
 
 #[derive(Debug)]
@@ -98,8 +91,7 @@ impl Host {
             number,
             clock,
             options,
-            permits: Arc::new(Semaphore::new(options.calls)),
-            places: Mutex::new(Places { all: options.calls, wanted: options.calls }),
+            places: Places::shared(options.calls),
             calls: Bound::new(BoundName::UpstreamCalls, &which, options.calls as u64),
             health: Mutex::new(Health {
                 circuit: Circuit::Closed { failures: 0 },
@@ -145,7 +137,7 @@ impl Host {
             host: self.name.clone(),
             number: self.number,
             calls: self.calls.used(),
-            calls_max: lock(&self.places).all as u64,
+            calls_max: self.places.all(),
             waiting: self.calls.waiters(),
             kept: self.pool.bound().used(),
             circuit: health.circuit,
@@ -154,36 +146,27 @@ impl Host {
         }
     }
 
-    /// Divides the calls at a time by this number of nodes, each of which makes as many. Calls under way go on. If there are too many, no
-    /// other call follows them.
+    /// Divides the calls at a time by this number of nodes, each of which makes as many.
     pub(crate) fn share(&self, nodes: u64) {
-        let mut places = lock(&self.places);
-        places.wanted = self.options.calls.div_ceil(usize::try_from(nodes.max(1)).unwrap_or(usize::MAX));
-        match places.wanted.checked_sub(places.all) {
-            Some(more) => {
-                self.permits.add_permits(more);
-                places.all = places.wanted;
-            }
-            None => places.all -= self.permits.forget_permits(places.all - places.wanted),
-        }
+        self.places.set(self.options.calls.div_ceil(usize::try_from(nodes.max(1)).unwrap_or(usize::MAX)));
     }
 
     /// Waits at most `limit` for a slot. Fails at once while the host is paused or its circuit is open.
     pub(crate) async fn enter(self: &Arc<Self>, limit: Duration, event: &mut Event) -> Result<CallSlot, Error> {
         self.may_be_called()?;
-        let permit = match self.permits.clone().try_acquire_owned() {
-            Ok(permit) => {
+        let place = match self.places.try_take() {
+            Some(place) => {
                 // Each call has a wait, if only of nothing, as the jobs of pools of threads have.
                 self.calls.waited(0);
-                permit
+                place
             }
-            Err(_) => self.wait(limit, event).await?,
+            None => self.wait(limit, event).await?,
         };
-        // There are at most as many permits as units in the bound, so this takes a unit.
+        // There are at most as many places as units in the bound, so this takes a unit.
         let slot = self.calls.enter().ok();
         let admitted = self.admit()?;
         let (host, began, hung) = (self.clone(), Tick::now(), self.hung.subscribe());
-        Ok(CallSlot { host, admitted, began, hung, told: false, _slot: slot, permit: Some(permit) })
+        Ok(CallSlot { host, admitted, began, hung, told: false, _slot: slot, _place: place })
     }
 
     /// Whether the host's last call failed, so that the next call is a trial.
@@ -191,7 +174,7 @@ impl Host {
         !matches!(lock(&self.health).circuit, Circuit::Closed { .. })
     }
 
-    async fn wait(&self, limit: Duration, event: &mut Event) -> Result<OwnedSemaphorePermit, Error> {
+    async fn wait(&self, limit: Duration, event: &mut Event) -> Result<Place, Error> {
         let crowded = || Error::Crowded { host: self.name.clone() };
         if self.calls.waiters() >= self.options.waiting as u64 {
             self.calls.reject();
@@ -199,11 +182,10 @@ impl Host {
         }
         let began = Tick::now();
         let (waiting, _under_way) = (self.calls.wait(), under_way(Op::UpstreamWait));
-        let permit = timeout(limit, self.permits.clone().acquire_owned()).await;
+        let place = timeout(limit, self.places.take()).await;
         drop(waiting);
         event.add(Op::UpstreamWait, Tick::now().since(began));
-        // The semaphore is never closed.
-        permit.ok().and_then(Result::ok).ok_or_else(crowded)
+        place.map_err(|_| crowded())
     }
 
     /// Checks the pause and the circuit, without starting a trial.
@@ -264,9 +246,9 @@ pub(crate) struct CallSlot {
     began: Tick,
     hung: watch::Receiver<u64>,
     told: bool,
-    // Returned before the permit admits the next call.
+    // Returned before the place admits the next call.
     _slot: Option<Slot>,
-    permit: Option<OwnedSemaphorePermit>,
+    _place: Place,
 }
 
 impl CallSlot {
@@ -346,14 +328,6 @@ impl Drop for CallSlot {
         if self.admitted == Admitted::AsTrial && !self.told {
             lock(&self.host.health).circuit.abandoned(self.host.clock.now());
         }
-        // A permit that is returned goes to the next call that waits.
-        let mut places = lock(&self.host.places);
-        if places.all > places.wanted
-            && let Some(permit) = self.permit.take()
-        {
-            permit.forget();
-            places.all -= 1;
-        }
     }
 }
 
@@ -384,21 +358,5 @@ mod tests {
         host.share(99);
         slots.clear();
         assert_eq!(host.state().calls_max, 1, "each has one at least");
-    }
-
-    #[tokio::test]
-    async fn a_call_that_ends_gives_its_place_to_no_other_while_there_are_too_many() {
-        let options = HostsOptions { calls: 2, waiting: 1, ..HostsOptions::default() };
-        let host = Arc::new(Host::new("a:443".to_owned(), Clock::default(), Log::silent(), options));
-        let (first, second) = (&mut Event::job("test", Millis(0)), &mut Event::job("test", Millis(0)));
-        let (one, two) =
-            (host.enter(Duration::ZERO, first).await.unwrap(), host.enter(Duration::ZERO, first).await.unwrap());
-        host.share(2);
-        let mut waits = pin!(host.enter(Duration::MAX, second));
-        assert!(timeout(Duration::ZERO, &mut waits).await.is_err());
-        drop(one);
-        assert!(timeout(Duration::ZERO, &mut waits).await.is_err(), "one call at a time is left, and it is under way");
-        drop(two);
-        assert!(waits.await.is_ok());
     }
 }

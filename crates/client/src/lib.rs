@@ -27,6 +27,7 @@ mod object_storage;
 mod page_server;
 mod path;
 mod pinned;
+mod places;
 mod pool;
 mod post;
 mod probe;

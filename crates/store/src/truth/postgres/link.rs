@@ -338,8 +338,7 @@ impl Shared {
         let (client, connection) = dial(&self.options).await?;
         let mut driver = JoinSet::new();
         driver.spawn(self.clone().drive(connection, number));
-        let session =
-            Session::set_up(client, number, &self.options.node, self.wake.clone(), self.state.clone()).await?;
+        let session = Session::set_up(client, number, self.wake.clone(), self.state.clone()).await?;
         Ok((session, driver))
     }
 

@@ -253,7 +253,7 @@ impl Member {
             true => awaited.retain(|name| answer.nodes.iter().all(|row| row.name != *name)),
             false => awaited.clear(),
         }
-        let is_new = self.is_new.load(Ordering::Acquire) && session.has_others && !answer.names_all;
+        let is_new = self.is_new.load(Ordering::Acquire) && session.has_others() && !answer.names_all;
         let knows_all = awaited.is_empty() && !is_new;
         self.has_others.store(!knows_all || others().any(Row::was_there), Ordering::Release);
         let is_whole = answer.others.is_some() && knows_all && !others().any(|row| row.is_ahead(answer.counter));
@@ -290,6 +290,9 @@ impl Member {
         };
         let answer = session.beat(&beat).await?;
         course.is_whole = self.is_whole(&answer, session, course);
+        if answer.nodes.len() > 1 && !session.has_others() {
+            session.note_others().await?;
+        }
         course.told = tells.min(seen);
         self.counter.store(answer.counter.0, Ordering::Release);
         self.is_alone.store(answer.others == Some(0), Ordering::Release);

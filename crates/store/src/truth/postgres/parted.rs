@@ -121,7 +121,7 @@ async fn connect(options: &DatabaseOptions, id: &str) -> Result<Client, Unusable
         let why = "it has no tables of this version of daylight, which a server makes at its start";
         return Err(Unusable::Other(why.to_owned()));
     }
-    let cluster = client.query_one(CLUSTER, &[&""]).await?;
+    let cluster = client.query_one(CLUSTER, &[]).await?;
     match (cluster.get::<_, String>("id"), cluster.get::<_, i32>("form")) {
         (_, form) if form > FORM => Err(Unusable::later_form(form)),
         (found, _) if found != id => Err(Unusable::Other(OTHER_CLUSTER.to_owned())),

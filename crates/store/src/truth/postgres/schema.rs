@@ -156,11 +156,12 @@ pub(super) const LIMITS: &str = "
     SET client_min_messages = 'warning'; SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on';
     LISTEN daylight;";
 
-/// The cluster's id, the form of the tables, and whether one of the last rows is of another node.
-pub(super) const CLUSTER: &str = "
-    SELECT id, form, EXISTS (
-        SELECT FROM (SELECT j.node FROM daylight.journal AS j ORDER BY j.seq DESC LIMIT 1000) AS last WHERE last.node <> $1
-    ) AS has_others FROM daylight.cluster";
+/// The cluster's id, the form of the tables, and whether there was ever more than one node.
+pub(super) const CLUSTER: &str =
+    "SELECT id, form, EXISTS (SELECT FROM daylight.note WHERE name = 'several') AS has_others FROM daylight.cluster";
+
+/// Notes that there is more than one node. Unlike the table of nodes it is still there after a crash or a failover.
+pub(super) const SEVERAL: &str = "INSERT INTO daylight.note VALUES ('several', '') ON CONFLICT DO NOTHING";
 
 /// The number of the last row.
 pub(super) const COUNTER: &str = "SELECT seq FROM daylight.counter";

@@ -8,13 +8,14 @@ use super::beat::{Beat, Beaten, Sender};
 use super::nodes::Standing;
 use super::refusal::DatabaseRefusal;
 use super::schema::{
-    APPEND, BARRIER, BEAT, CLUSTER, COUNTER, FORGET, FORM, GIVE_BACK, LEAVE, LIMITS, LOOK, ROWS, STANDS, TABLES, TRIAL,
+    APPEND, BARRIER, BEAT, CLUSTER, COUNTER, FORGET, FORM, GIVE_BACK, LEAVE, LIMITS, LOOK, ROWS, SEVERAL, STANDS,
+    TABLES, TRIAL,
 };
 use super::state::DatabaseState;
 use crate::journal::record::Seq;
 use std::error::Error as _;
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use telemetry::lock;
@@ -44,8 +45,7 @@ pub(super) struct Session {
     pub(super) number: u64,
     /// The id of the cluster.
     pub(super) cluster: String,
-    /// Whether other nodes wrote some of the last rows.
-    pub(super) has_others: bool,
+    has_others: AtomicBool,
     client: Client,
     append: Statement,
     rows: Statement,
@@ -129,7 +129,6 @@ impl Session {
     pub(super) async fn set_up(
         client: Client,
         number: u64,
-        node: &str,
         wake: Arc<Notify>,
         state: Arc<DatabaseState>,
     ) -> Result<Self, Unusable> {
@@ -139,7 +138,7 @@ impl Session {
         if !is_set_up {
             client.batch_execute(TABLES).await?;
         }
-        let cluster = client.query_one(CLUSTER, &[&node]).await?;
+        let cluster = client.query_one(CLUSTER, &[]).await?;
         let form: i32 = cluster.get("form");
         if form > FORM {
             return Err(Unusable::later_form(form));
@@ -147,7 +146,7 @@ impl Session {
         Ok(Self {
             number,
             cluster: cluster.get("id"),
-            has_others: cluster.get("has_others"),
+            has_others: AtomicBool::new(cluster.get("has_others")),
             append: client.prepare(APPEND).await?,
             rows: client.prepare(ROWS).await?,
             counter: client.prepare(COUNTER).await?,
@@ -287,6 +286,18 @@ impl Session {
         let row = self.ask(self.client.query_one(&self.beat, &values)).await?;
         self.state.told_time(row.get(6), sent_ms);
         Beaten::read(&row).inspect_err(|cause| self.give_up(cause))
+    }
+
+    /// Whether there was ever another node, as the database knows.
+    pub(super) fn has_others(&self) -> bool {
+        self.has_others.load(Ordering::Acquire)
+    }
+
+    /// Lets the database know it.
+    pub(super) async fn note_others(&self) -> Result<(), String> {
+        self.ask(self.client.execute(SEVERAL, &[])).await?;
+        self.has_others.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Returns after all appends that were under way.
