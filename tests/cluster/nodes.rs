@@ -145,7 +145,7 @@ fn a_server_that_hears_nothing_of_others_believes_tokens_for_a_limited_time() {
     for stream in [&mut before, &mut meanwhile] {
         while stream.message().unwrap().1["path"] != "/nothing" {}
     }
-    one.admin().ask("DELETE", "/api/v1/tokens/watcher", &[], b"").expect(204);
+    await_true("it is revoked", || one.admin().ask("DELETE", "/api/v1/tokens/watcher", &[], b"").status == 204);
     other.anon().get("/nothing").expect(404);
     for stream in [&mut before, &mut meanwhile] {
         while stream.message().is_some() {}

@@ -26,9 +26,7 @@ fn without_retries(nodes: &Nodes, at: SocketAddr, figures: SocketAddr) -> String
     let twice = ["retries", "option redispatch", "retry-on", "http-request disable-l7-retry"];
     let lines = whole.lines().filter(|line| !twice.iter().any(|word| line.trim_start().starts_with(word)));
     let once: String = lines.map(|line| format!("{line}\n")).collect();
-    let once = once
-        .replace("inter 1s", "inter 100ms")
-        .replace("defaults\n", "defaults\n    retries 0\n    timeout check 5s\n");
+    let once = once.replace("inter 1s", "inter 100ms").replace("defaults\n", "defaults\n    retries 0\n");
     format!("{once}\nlisten figures\n    bind {figures}\n    stats enable\n    stats uri /\n")
 }
 
