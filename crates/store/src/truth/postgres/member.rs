@@ -291,7 +291,7 @@ impl Member {
         let answer = session.beat(&beat).await?;
         course.is_whole = self.is_whole(&answer, session, course);
         if answer.nodes.len() > 1 && !session.has_others() {
-            session.note_others().await?;
+            session.note_others().await;
         }
         course.told = tells.min(seen);
         self.counter.store(answer.counter.0, Ordering::Release);

@@ -293,11 +293,10 @@ impl Session {
         self.has_others.load(Ordering::Acquire)
     }
 
-    /// Lets the database know it.
-    pub(super) async fn note_others(&self) -> Result<(), String> {
-        self.ask(self.client.execute(SEVERAL, &[])).await?;
+    /// Lets the database know it. Tried once over each connection, as a database that cannot write answers beats.
+    pub(super) async fn note_others(&self) {
         self.has_others.store(true, Ordering::Release);
-        Ok(())
+        let _ = self.ask(self.client.execute(SEVERAL, &[])).await;
     }
 
     /// Returns after all appends that were under way.
