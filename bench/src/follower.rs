@@ -19,8 +19,8 @@ const PUSHES: usize = 8_000;
 const CONNECTIONS: usize = 32;
 /// The changes a second that a node must take in.
 const LEAST: f64 = 5_000.0;
-/// How often the number of the last change is asked for.
-const STEP: Duration = Duration::from_millis(2);
+/// How often the number of the last change is asked for. Each answer takes some of the one processor.
+const STEP: Duration = Duration::from_millis(20);
 
 /// What a node needed for its changes.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use super::{Watched, World};
 
 impl World {
-    /// Its resident memory, in bytes.
+    /// Its resident memory without that of files, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.server().memory()
     }

@@ -222,9 +222,9 @@ impl Server {
         &self.said
     }
 
-    /// Its resident memory, in bytes.
+    /// Its resident memory without that of files, as parts of the program come into memory when they are first run, in bytes.
     pub(crate) fn memory(&self) -> u64 {
-        self.status("VmRSS:")
+        self.status("RssAnon:")
     }
 
     /// The maximum of its resident memory so far, in bytes.
