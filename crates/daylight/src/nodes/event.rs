@@ -2,7 +2,8 @@
 
 use super::{Others, body};
 use crate::error::{Error, Result};
-use serde_json::Value;
+use bytes::Bytes;
+use serde_json::{Map, Value};
 use telemetry::{Event, EventId, Op};
 
 /// The status with which a node says that it does not have an event.
@@ -17,8 +18,9 @@ pub(crate) async fn find(others: &Others, id: EventId, event: &mut Event) -> Res
         if answer.as_ref().is_ok_and(|response| response.status.as_u16() == UNKNOWN) {
             continue;
         }
-        match body(answer).and_then(|body| serde_json::from_slice(&body).map_err(|error| error.to_string())) {
-            Ok(found) => return Ok(of(&node, found)),
+        let read = |body: Bytes| serde_json::from_slice::<Map<_, _>>(&body).map_err(|error| error.to_string());
+        match body(answer).and_then(read) {
+            Ok(found) => return Ok(of(&node, Value::Object(found))),
             Err(why) => silent.push(format!("node `{node}` did not answer: {why}")),
         }
     }
